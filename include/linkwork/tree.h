@@ -56,7 +56,7 @@ LW_API lw_status lw_batch_create(const lw_model *model, int threads, const lw_al
 LW_API void lw_batch_destroy(lw_batch *batch);
 LW_API int lw_batch_lanes(const lw_batch *batch); /* states per vector instruction on this machine */
 /* As lw_data_set_inputs; the same inputs act on all states. */
-LW_API void lw_batch_set_inputs(lw_batch *batch, const double *inputs);
+LW_API lw_status lw_batch_set_inputs(lw_batch *batch, const double *inputs);
 
 /* tau may be NULL. LW_ERROR_SINGULAR if any state is; its accelerations are then not finite. */
 LW_API lw_status lw_tree_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,

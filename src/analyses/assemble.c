@@ -428,6 +428,9 @@ lw_status lw_assemble(const lw_model *model, double t, double *q, double *v, lw_
     lw_assembly own;
     if (!assembly) assembly = &own;
     *assembly = (lw_assembly){.moved_joint = -1, .changed_joint = -1};
+    if (!model || !lw_given(q, model->nq) || !lw_given(v, model->nv) || !isfinite(t) ||
+        !lw_finite(q, model->nq) || !lw_finite(v, model->nv))
+        return lw_call_needs("a model, a time, q and v", error);
     if (!model->closure_count && !model->constraint_count) return LW_OK;
     size_t nq = (size_t)model->nq + 1;
     assembler a = {model,
@@ -472,7 +475,9 @@ static lw_status find_rank(const lw_newton_euler *s, bool *kept, lw_mobility *mo
 
 lw_status lw_mobility_create(const lw_model *model, double t, const double *q, lw_mobility **out,
                              lw_error *error) {
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!model || !out || !lw_given(q, model->nq) || !isfinite(t) || !lw_finite(q, model->nq))
+        return lw_call_needs("a model, a time, q and a place for the result", error);
     lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
     lw_mobility *mobility = calloc(1, sizeof *mobility);
     bool *kept = s ? calloc((size_t)s->rows->count + 1, sizeof *kept) : NULL;
@@ -508,11 +513,16 @@ void lw_mobility_destroy(lw_mobility *mobility) {
     free(mobility->joint), free(mobility->sentence), free(mobility);
 }
 
-int lw_mobility_freedom(const lw_mobility *mobility) { return mobility->speeds - mobility->rank; }
-int lw_mobility_speeds(const lw_mobility *mobility) { return mobility->speeds; }
-int lw_mobility_rows(const lw_mobility *mobility) { return mobility->rows; }
-int lw_mobility_rank(const lw_mobility *mobility) { return mobility->rank; }
-int lw_mobility_redundant_joint(const lw_mobility *mobility, int index) { return mobility->joint[index]; }
-const char *lw_mobility_redundant(const lw_mobility *mobility, int index) {
-    return mobility->sentence[index];
+int lw_mobility_freedom(const lw_mobility *m) { return m ? m->speeds - m->rank : 0; }
+int lw_mobility_speeds(const lw_mobility *m) { return m ? m->speeds : 0; }
+int lw_mobility_rows(const lw_mobility *m) { return m ? m->rows : 0; }
+int lw_mobility_rank(const lw_mobility *m) { return m ? m->rank : 0; }
+static bool is_redundant(const lw_mobility *m, int index) {
+    return m && index >= 0 && index < m->rows - m->rank;
+}
+int lw_mobility_redundant_joint(const lw_mobility *m, int index) {
+    return is_redundant(m, index) ? m->joint[index] : -1;
+}
+const char *lw_mobility_redundant(const lw_mobility *m, int index) {
+    return is_redundant(m, index) ? m->sentence[index] : NULL;
 }

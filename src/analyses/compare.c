@@ -632,12 +632,14 @@ static lw_status hold(contest *c, bool *ran, lw_error *error) {
 }
 
 bool lw_comparison_wrong(const lw_comparison *r) {
+    if (!r) return false;
     if (r->verdict == LW_VERDICT_DIFFERS || r->verdict == LW_VERDICT_FAILED) return true;
     return r->run.samples > 0 && r->run_status != LW_OK && r->run_status != LW_ERROR_STOPPED &&
            r->run_status != LW_ERROR_SINGULAR && r->run_status != LW_ERROR_UNSUPPORTED;
 }
 
 void lw_compare_defaults(const lw_model *model, lw_compare_options *options) {
+    if (!options) return;
     *options = (lw_compare_options){0};
     lw_run_defaults(model, &options->run);
     options->run.end = fmin(options->run.end, options->run.start + longest_run);
@@ -645,6 +647,8 @@ void lw_compare_defaults(const lw_model *model, lw_compare_options *options) {
 
 lw_status lw_compare(const lw_model *model, const lw_compare_options *options, lw_comparison *results,
                      int *count, lw_error *error) {
+    if (!model || !options || !results || !count || options->method_count < 0)
+        return lw_call_needs("a model, options, room for results and a place for their number", error);
     contest c = {.model = model, .options = options, .results = results};
     lw_run_options run_options = options->run;
     run_options.method = NULL;

@@ -52,7 +52,8 @@ static void name_all(lw_merits *m) {
 }
 
 lw_status lw_merits_create(const lw_model *model, bool absolute, lw_merits **out, lw_error *error) {
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!model || !out) return lw_call_needs("a model and a place for the result", error);
     int count = absolute ? 6 * model->body_count : model->nv;
     if (count > COORDINATES_MAX)
         return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "examine a smaller model of the same kind",
@@ -120,11 +121,13 @@ void lw_merits_destroy(lw_merits *m) {
     free(m);
 }
 
-int lw_merits_count(const lw_merits *m) { return m->count; }
-const lw_merit *lw_merits_get(const lw_merits *m, int index) { return &m->merits[index]; }
-int lw_merits_freedom(const lw_merits *m) { return m->freedom; }
-double lw_merits_worth(const lw_merits *m) { return m->worth; }
-bool lw_merits_bounded(const lw_merits *m) { return m->bounded; }
+int lw_merits_count(const lw_merits *m) { return m ? m->count : 0; }
+const lw_merit *lw_merits_get(const lw_merits *m, int index) {
+    return m && index >= 0 && index < m->count ? &m->merits[index] : NULL;
+}
+int lw_merits_freedom(const lw_merits *m) { return m ? m->freedom : 0; }
+double lw_merits_worth(const lw_merits *m) { return m ? m->worth : NAN; }
+bool lw_merits_bounded(const lw_merits *m) { return m && m->bounded; }
 
 /* M and C of the tree. Returns the tolerance for rank decisions. */
 static double joint_matrices(lw_merits *m, double t, const double *q) {
@@ -179,6 +182,8 @@ static double choose(lw_merits *m, lw_criterion *criterion, bool svd) {
 }
 
 lw_status lw_merits_evaluate(lw_merits *m, double t, const double *q, lw_error *error) {
+    if (!m || !lw_given(q, m->model->nq) || !isfinite(t) || !lw_finite(q, m->model->nq))
+        return lw_call_needs("merits, a time and q", error);
     double tolerance = m->system ? absolute_matrices(m, t, q) : joint_matrices(m, t, q);
     lw_status status = lw_criterion_evaluate(m->criterion, m->count, m->rows, m->M, m->C, m->units, tolerance,
                                              m->alpha, m->beta, &m->freedom, error);
@@ -342,13 +347,15 @@ static lw_status walk_along(walk *w, lw_merits *merits, double t, lw_sweep *swee
 
 lw_status lw_merits_sweep(const lw_spec *spec, const lw_model *model, double t, const double *q,
                           lw_sweep *sweep, lw_error *error) {
-    int coordinate = coordinate_of(model, sweep->speed);
+    if (!spec || !model || !sweep || !lw_given(q, model->nq) || !isfinite(t) || !lw_finite(q, model->nq))
+        return lw_call_needs("a spec, its model, a time, q and a sweep", error);
     if (sweep->speed < 0 || sweep->speed >= model->nv)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give one of the tree's", "there is no speed %d",
                        sweep->speed);
     if (sweep->intervals < 1 || !isfinite(sweep->from) || !isfinite(sweep->to) || sweep->from == sweep->to)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give two different numbers",
                        "the range of a sweep, %g to %g, has no extent", sweep->from, sweep->to);
+    int coordinate = coordinate_of(model, sweep->speed);
     lw_model *driven = NULL;
     lw_merits *merits = NULL;
     lw_status status = compile_driven(spec, model, q, sweep->speed, &driven, error);

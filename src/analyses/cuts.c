@@ -197,7 +197,9 @@ static int count_trials(const lw_model *model) {
 
 lw_status lw_cuts_create(const lw_spec *spec, const lw_model *model, double t, const double *q, lw_cuts **out,
                          lw_error *error) {
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!spec || !model || !out || !lw_given(q, model->nq) || !isfinite(t) || !lw_finite(q, model->nq))
+        return lw_call_needs("a spec, its model, a time, q and a place for the result", error);
     int trials = count_trials(model);
     if (model->nv > SPEEDS_MAX || trials > TRIALS_MAX)
         return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "look at a smaller model of the same kind",
@@ -233,14 +235,17 @@ void lw_cuts_destroy(lw_cuts *cuts) {
     free(cuts);
 }
 
-int lw_cuts_count(const lw_cuts *cuts) { return cuts->count; }
-const lw_cut_option *lw_cuts_get(const lw_cuts *cuts, int index) { return &cuts->options[index]; }
+int lw_cuts_count(const lw_cuts *cuts) { return cuts ? cuts->count : 0; }
+const lw_cut_option *lw_cuts_get(const lw_cuts *cuts, int index) {
+    return cuts && index >= 0 && index < cuts->count ? &cuts->options[index] : NULL;
+}
 
 static double worth(const lw_cut_option *option) {
     return option->merits && lw_merits_bounded(option->merits) ? lw_merits_worth(option->merits) : 0;
 }
 
 int lw_cuts_best(const lw_cuts *cuts) {
+    if (!cuts) return 0;
     const lw_cut_option *own = &cuts->options[0];
     int best = 0;
     if (!own->merits || (own->undetermined == 0 && worth(own) >= LW_CUT_POOR)) return 0;

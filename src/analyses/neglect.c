@@ -85,6 +85,7 @@ static bool look_at(const lw_neglect_ratios *b, double ratio, lw_neglected *n, p
 }
 
 void lw_neglect_scale(lw_neglect *neglect, double factor) {
+    if (!neglect || !isfinite(factor)) return;
     for (int k = 0; k < neglect->count; k++) {
         const part *p = &neglect->parts[k];
         const lw_neglected *n = &neglect->list[k];
@@ -239,6 +240,11 @@ static lw_status keep_participating(lw_neglect *neglect, double limit, bool *aga
 lw_status lw_neglect_state(const lw_model *with, const lw_model *without, double t, const double *q_with,
                            const double *v_with, double *q, double *v, lw_error *error) {
     lw_data *data;
+    if (!with || !without || with->joint_count != without->joint_count || !lw_given(q_with, with->nq) ||
+        !lw_given(v_with, with->nv) || !lw_given(q, without->nq) || !lw_given(v, without->nv) ||
+        !lw_finite(q_with, with->nq) || !lw_finite(v_with, with->nv))
+        return lw_call_needs("two models of one spec, a state of the first and room for one of the second",
+                             error);
     if (lw_data_create(with, NULL, &data) != LW_OK) return lw_out_of_memory(error);
     lw_take_state(with, data, t, q_with, v_with);
     lw_velocities(with, data);
@@ -261,7 +267,8 @@ lw_status lw_neglect_state(const lw_model *with, const lw_model *without, double
 }
 
 lw_status lw_neglect_create(lw_spec *spec, double ratio, lw_neglect **result, lw_error *error) {
-    *result = NULL;
+    if (result) *result = NULL;
+    if (!spec || !result) return lw_call_needs("a spec and a place for the result", error);
     if (!(ratio > 0 && ratio < 1))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a small one, such as 1e-4",
                        "a ratio of inertias of %g is not between 0 and 1", ratio);
@@ -309,11 +316,14 @@ void lw_neglect_destroy(lw_neglect *neglect) {
     if (neglect) lw_arena_destroy(neglect->arena);
 }
 
-int lw_neglect_count(const lw_neglect *neglect) { return neglect->count; }
-const lw_neglected *lw_neglect_at(const lw_neglect *neglect, int index) { return &neglect->list[index]; }
+int lw_neglect_count(const lw_neglect *neglect) { return neglect ? neglect->count : 0; }
+const lw_neglected *lw_neglect_at(const lw_neglect *neglect, int index) {
+    return neglect && index >= 0 && index < neglect->count ? &neglect->list[index] : NULL;
+}
 
 double lw_neglect_largest(const lw_neglect *neglect) {
     double largest = 0;
+    if (!neglect) return NAN;
     for (int k = 0; k < neglect->count; k++) {
         const lw_neglected *n = &neglect->list[k];
         if (neglects_mass(n)) largest = fmax(largest, n->mass_ratio);
@@ -514,6 +524,8 @@ static lw_status initial_state(estimate *e, const lw_model *model, lw_error *err
 
 lw_status lw_neglect_estimate(lw_neglect *neglect, const lw_run_options *options, lw_neglect_error *result,
                               lw_error *error) {
+    if (!neglect || !options || !result)
+        return lw_call_needs("what is neglected, options and a place for the result", error);
     estimate e = {.neglect = neglect, .options = options, .result = result};
     lw_model *model;
     *result = (lw_neglect_error){.scale = 1, .trusted = true, .joint = -1};

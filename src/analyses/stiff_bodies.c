@@ -237,8 +237,10 @@ static bool find_edges(search *s, const lw_model *model) {
 }
 
 lw_status lw_stiff_bodies(lw_spec *spec, lw_stiff_body *bodies, int room, int *count, lw_error *error) {
+    if (count) *count = 0;
+    if (!spec || !count || room < 0 || (room > 0 && !bodies))
+        return lw_call_needs("a spec, room for bodies and a place for their number", error);
     search s = {.spec = spec, .count = lw_spec_body_count(spec)};
-    *count = 0;
     bool small = false;
     lw_status status = lw_weigh_bodies(spec, &s.bodies, error);
     for (size_t k = 0; status == LW_OK && k < s.count; k++) small = small || ratio_of(&s.bodies[k]) > 0;

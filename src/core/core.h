@@ -16,6 +16,9 @@
 /* Fills error (which may be NULL) and returns status. object and remedy may be NULL. */
 lw_status lw_fail(lw_error *error, lw_status status, const char *object, const char *remedy,
                   const char *format, ...) LW_PRINTF(5, 6);
+/* LW_ERROR_ARGUMENT for a call whose arguments are NULL, out of range or not finite; what: all that it
+ * needs. */
+lw_status lw_call_needs(const char *what, lw_error *error);
 /* LW_ERROR_MEMORY with its sentence. */
 lw_status lw_out_of_memory(lw_error *error);
 

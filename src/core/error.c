@@ -50,6 +50,11 @@ lw_status lw_fail(lw_error *error, lw_status status, const char *object, const c
     return status;
 }
 
+lw_status lw_call_needs(const char *what, lw_error *error) {
+    return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give all of these, with finite numbers",
+                   "the call needs %s", what);
+}
+
 lw_status lw_out_of_memory(lw_error *error) {
     return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "out of memory");
 }
@@ -101,8 +106,11 @@ static void append_number(output *out, int number) {
 }
 
 int lw_error_format(const lw_error *error, char *text, size_t size) {
-    output out = {text, size, 0};
-
+    output out = {text, text ? size : 0, 0};
+    if (!error) {
+        if (out.size > 0) text[0] = '\0';
+        return 0;
+    }
     append(&out, error->file);
     if (error->place.line > 0) {
         if (error->file[0]) append(&out, ":");

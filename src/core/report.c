@@ -72,6 +72,7 @@ static void stand_for(lw_report *report, const lw_error *error, lw_status status
 }
 
 lw_status lw_report_add(lw_report *report, const lw_error *error) {
+    if (!error) return LW_ERROR_ARGUMENT;
     if (!report) return LW_OK;
     if (report->has_last || report->count == MOST_FAULTS) {
         stand_for(report, error, LW_ERROR_MODEL);

@@ -23,6 +23,9 @@ enum { LONGEST_WORD = 64 };
 
 size_t lw_utf8(const char *text, size_t left, unsigned *code) {
     static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned own;
+    if (!text || left == 0) return 0;
+    if (!code) code = &own;
     unsigned first = (unsigned char)text[0];
     *code = first;
     if (first < 0x80) return 1;
@@ -47,8 +50,10 @@ static bool commands(unsigned code) {
 
 size_t lw_escape(const char *text, char *out, size_t size) {
     size_t needed = 0;
+    if (!out) size = 0;
     bool full = size == 0;
     if (size > 0) out[0] = '\0';
+    if (!text) return 0;
     while (*text) {
         unsigned code;
         size_t length = lw_utf8(text, 4, &code), shown;
@@ -84,6 +89,7 @@ static const char *entity(unsigned code) {
 }
 
 void lw_put_xml(FILE *file, const char *text, int most) {
+    if (!file || !text) return;
     for (int letters = 0; *text; letters++) {
         unsigned code;
         size_t length = lw_utf8(text, 4, &code);
@@ -166,7 +172,7 @@ void lw_closest_try(lw_closest_search *search, const char *name) {
 }
 
 const char *lw_closest(const char *word, const char *const *names, size_t count) {
-    if (!word) return NULL;
+    if (!word || !names) return NULL;
     lw_closest_search search = lw_closest_to(word);
     for (size_t k = 0; k < count; k++) lw_closest_try(&search, names[k]);
     return search.name;

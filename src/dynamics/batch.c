@@ -185,7 +185,8 @@ static const lw_batch_simd *widest(void) {
 }
 
 lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator *allocator, lw_batch **out) {
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!model || !out) return LW_ERROR_ARGUMENT;
     if (threads <= 0) {
         long processors = sysconf(_SC_NPROCESSORS_ONLN);
         threads = processors > 0 && processors < 1024 ? (int)processors : 1;
@@ -235,11 +236,13 @@ void lw_batch_destroy(lw_batch *batch) {
     lw_arena_destroy(batch->arena);
 }
 
-int lw_batch_lanes(const lw_batch *batch) { return batch->lanes->width; }
+int lw_batch_lanes(const lw_batch *batch) { return batch ? batch->lanes->width : 0; }
 
-void lw_batch_set_inputs(lw_batch *batch, const double *inputs) {
+lw_status lw_batch_set_inputs(lw_batch *batch, const double *inputs) {
+    if (!batch) return LW_ERROR_ARGUMENT;
     for (int k = 0; k < batch->worker_count; k++)
         lw_data_set_inputs(batch->model, batch->workers[k].data, inputs);
+    return LW_OK;
 }
 
 /* Checks that tau of no state acts on an idle spin, which has no inertia (lw_idle_torque). */

@@ -131,10 +131,7 @@ lw_status lw_open_forward(const lw_model *model, lw_data *data, double t, const 
     if (status != LW_OK) return status;
     memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
     for (int k = 0; k < model->nv; k++) /* A force element may be infinite or undefined. */
-        if (!isfinite(vdot[k]))
-            return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                           "look at the forces and motions of the model there",
-                           "an acceleration at t = %g is not finite", t);
+        if (!isfinite(vdot[k])) return lw_not_finite(model, t, q, v, error);
     return tau && model->idle_count ? lw_idle_torque(model, data, tau, vdot, error) : LW_OK;
 }
 

@@ -8,6 +8,8 @@
 #include "model/data.h"
 
 lw_energy lw_energy_of(const lw_model *model, lw_data *data, double t, const double *q, const double *v) {
+    if (!lw_data_fits(model, data) || !lw_given(q, model->nq) || !lw_given(v, model->nv))
+        return (lw_energy){NAN, NAN};
     lw_take_state(model, data, t, q, v);
     lw_velocities(model, data);
     lw_world_poses(model, data);
@@ -29,8 +31,12 @@ lw_energy lw_energy_of(const lw_model *model, lw_data *data, double t, const dou
     return energy;
 }
 
-void lw_momentum(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
-                 double linear[3], double angular[3]) {
+lw_status lw_momentum(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                      double linear_out[3], double angular_out[3]) {
+    if (!lw_data_fits(model, data) || !lw_given(q, model->nq) || !lw_given(v, model->nv) ||
+        !lw_finite(q, model->nq) || !lw_finite(v, model->nv))
+        return LW_ERROR_ARGUMENT;
+    double linear[3], angular[3];
     lw_take_state(model, data, t, q, v);
     lw_velocities(model, data);
     lw_world_poses(model, data);
@@ -50,4 +56,7 @@ void lw_momentum(const lw_model *model, lw_data *data, double t, const double *q
         lw_m3_mul_v(data->world[idle->body].R, idle->axis, axis);
         lw_v3_axpy(-idle->moment * spin, axis, angular);
     }
+    if (linear_out) lw_v3_copy(linear, linear_out);
+    if (angular_out) lw_v3_copy(angular, angular_out);
+    return LW_OK;
 }

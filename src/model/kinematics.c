@@ -11,7 +11,8 @@
 #include <linkwork/tree.h>
 
 lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, lw_data **out) {
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!model || !out) return LW_ERROR_ARGUMENT;
     lw_arena *arena = lw_arena_create(allocator);
     if (!arena) return LW_ERROR_MEMORY;
     lw_data *data = LW_NEW(arena, lw_data, 1);
@@ -53,8 +54,10 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
     return LW_OK;
 }
 
-void lw_data_set_inputs(const lw_model *model, lw_data *data, const double *inputs) {
+lw_status lw_data_set_inputs(const lw_model *model, lw_data *data, const double *inputs) {
+    if (!lw_data_fits(model, data)) return LW_ERROR_ARGUMENT;
     data->inputs = inputs ? inputs : model->input_defaults;
+    return LW_OK;
 }
 
 void lw_data_destroy(lw_data *data) {
@@ -208,7 +211,11 @@ void lw_cut_joint(const lw_model *model, const lw_data *data, int closure, doubl
 
 int lw_joint_coordinates(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
                          int joint, double *coordinates, double *speeds) {
+    if (!lw_data_fits(model, data) || !lw_given(q, model->nq) || !lw_given(v, model->nv)) return -1;
+    if (joint < 0 || joint >= model->joint_count || !lw_finite(q, model->nq) || !lw_finite(v, model->nv))
+        return -1;
     const lw_joint_entry *entry = &model->joints[joint];
+    if (entry->joint.nq > 0 && (!coordinates || !speeds)) return -1;
     lw_take_state(model, data, t, q, v);
     if (!entry->info.cut) {
         memcpy(coordinates, data->q + entry->info.q, (size_t)entry->joint.nq * sizeof *coordinates);
@@ -226,19 +233,31 @@ int lw_joint_coordinates(const lw_model *model, lw_data *data, double t, const d
     return entry->joint.nq;
 }
 
-void lw_body_pose(const lw_model *model, lw_data *data, double t, const double *q, int body,
-                  double position[3], double rotation[9]) {
+/* Are the arguments of a question about a body right? */
+static bool asks_for_body(const lw_model *model, const lw_data *data, const double *q, int body) {
+    return lw_data_fits(model, data) && lw_given(q, model->nq) && body >= 0 && body <= model->body_count &&
+           lw_finite(q, model->nq);
+}
+
+lw_status lw_body_pose(const lw_model *model, lw_data *data, double t, const double *q, int body,
+                       double position[3], double rotation[9]) {
+    if (!asks_for_body(model, data, q, body)) return LW_ERROR_ARGUMENT;
     lw_take_state(model, data, t, q, NULL);
     lw_positions(model, data);
     lw_world_poses(model, data);
     const lw_pose *world = &data->world[body], *frame = &model->bodies[body].frame;
-    double R[9];
-    lw_pose_compose(world->R, world->p, frame->R, frame->p, R, position);
-    memcpy(rotation, R, sizeof R);
+    double R[9], p[3];
+    lw_pose_compose(world->R, world->p, frame->R, frame->p, R, p);
+    if (position) lw_v3_copy(p, position);
+    if (rotation) memcpy(rotation, R, sizeof R);
+    return LW_OK;
 }
 
-void lw_body_velocity(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
-                      int body, const double point[3], double angular[3], double linear[3]) {
+lw_status lw_body_velocity(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
+                           int body, const double point[3], double angular[3], double linear[3]) {
+    if (!asks_for_body(model, data, q, body) || !lw_given(v, model->nv) || !lw_finite(v, model->nv) ||
+        !point || !lw_finite(point, 3))
+        return LW_ERROR_ARGUMENT;
     lw_take_state(model, data, t, q, v);
     lw_velocities(model, data);
     lw_world_poses(model, data);
@@ -247,8 +266,9 @@ void lw_body_velocity(const lw_model *model, lw_data *data, double t, const doub
     lw_pose_point(model->bodies[body].frame.R, model->bodies[body].frame.p, point, at);
     lw_v3_copy(V + 3, local);
     lw_v3_add_cross(V, at, local);
-    lw_m3_mul_v(data->world[body].R, V, angular);
-    lw_m3_mul_v(data->world[body].R, local, linear);
+    if (angular) lw_m3_mul_v(data->world[body].R, V, angular);
+    if (linear) lw_m3_mul_v(data->world[body].R, local, linear);
+    return LW_OK;
 }
 
 /* Computes the Jacobians of the angular velocity and of the velocity of a point of the body, in world axes:
@@ -280,12 +300,6 @@ static void jacobian(const lw_model *model, lw_data *data, double t, const doubl
             }
         }
     }
-}
-
-/* Are the arguments of a question about a body right? */
-static bool asks_for_body(const lw_model *model, const lw_data *data, const double *q, int body) {
-    return lw_data_fits(model, data) && lw_given(q, model->nq) && body >= 0 && body <= model->body_count &&
-           lw_finite(q, model->nq);
 }
 
 lw_status lw_tree_body_jacobian(const lw_model *model, lw_data *data, double t, const double *q, int body,
@@ -369,12 +383,15 @@ void lw_fit_cut_angles(const lw_model *model, double *q) {
     }
 }
 
-void lw_q_rate(const lw_model *model, const double *q, const double *v, double *qdot) {
+lw_status lw_q_rate(const lw_model *model, const double *q, const double *v, double *qdot) {
+    if (!model || !lw_given(q, model->nq) || !lw_given(v, model->nv) || !lw_given(qdot, model->nq))
+        return LW_ERROR_ARGUMENT;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         lw_joint_rate(&link->joint, q + link->q, v + link->v, false, qdot + link->q);
     }
     cut_angle_rates(model, q, v, qdot);
+    return LW_OK;
 }
 
 void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot) {
@@ -385,13 +402,15 @@ void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, d
     cut_angle_rates(model, q, v, qdot);
 }
 
-void lw_normalise_q(const lw_model *model, double *q) {
+lw_status lw_normalise_q(const lw_model *model, double *q) {
+    if (!model || !lw_given(q, model->nq)) return LW_ERROR_ARGUMENT;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         int at = lw_joint_quaternion(link->joint.type);
         if (at >= 0) lw_quat_normalise(q + link->q + at);
     }
     lw_fit_cut_angles(model, q);
+    return LW_OK;
 }
 
 void lw_same_signs(const lw_model *model, const double *like, double *q) {
@@ -405,7 +424,9 @@ void lw_same_signs(const lw_model *model, const double *like, double *q) {
     }
 }
 
-void lw_integrate_q(const lw_model *model, double *q, const double *v, double dt) {
+lw_status lw_integrate_q(const lw_model *model, double *q, const double *v, double dt) {
+    if (!model || !lw_given(q, model->nq) || !lw_given(v, model->nv) || !isfinite(dt))
+        return LW_ERROR_ARGUMENT;
     for (int k = 0; k < model->cut_angle_count; k++) { /* This selects the revolution. */
         const lw_cut_angle *angle = &model->cut_angles[k];
         double speed, now = cut_angle(model, angle, q, v, q[angle->q], &speed);
@@ -426,4 +447,5 @@ void lw_integrate_q(const lw_model *model, double *q, const double *v, double dt
         memcpy(qi + at, next, sizeof next);
     }
     lw_fit_cut_angles(model, q);
+    return LW_OK;
 }

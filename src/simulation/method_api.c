@@ -25,17 +25,20 @@ static const char *coordinates_name(lw_coordinates coordinates) {
 int lw_method_count(void) { return lw_formulation_count(); }
 
 lw_method_info lw_method_at(int index) {
+    if (index < 0 || index >= lw_formulation_count()) return (lw_method_info){0};
     const lw_formulation *f = lw_formulation_at(index);
     return (lw_method_info){f->name, f->source, coordinates_name(f->coordinates), f->cost, f->summary};
 }
 
 lw_status lw_method_applies(const char *method, const lw_model *model, lw_error *error) {
     const lw_formulation *formulation;
+    if (!model) return lw_call_needs("a model", error);
     return lw_method_choose(method, model, &formulation, NULL, 0, error);
 }
 
 const char *lw_method_auto(const lw_model *model, char *why, size_t size, lw_error *error) {
     const lw_formulation *formulation;
+    if (!model) return lw_call_needs("a model", error), NULL;
     return lw_method_choose(NULL, model, &formulation, why, size, error) == LW_OK ? formulation->name : NULL;
 }
 
@@ -43,13 +46,20 @@ const char *lw_method_auto_at(const lw_model *model, double t, const double *q, 
                               size_t size, lw_error *error) {
     const lw_formulation *formulation;
     const lw_method_choice_state at = {t, q, v};
+    if (!model) return lw_call_needs("a model", error), NULL;
+    if (!q || !v) return lw_method_auto(model, why, size, error);
     lw_status status = lw_method_choose_at(NULL, model, &at, &formulation, why, size, error);
     return status == LW_OK ? formulation->name : NULL;
 }
 
 int lw_integrator_count(void) { return lw_integrators_count(); }
-const char *lw_integrator_name(int index) { return lw_integrator_at(index)->name; }
-const char *lw_integrator_summary(int index) { return lw_integrator_at(index)->summary; }
+static bool is_integrator(int index) { return index >= 0 && index < lw_integrators_count(); }
+const char *lw_integrator_name(int index) {
+    return is_integrator(index) ? lw_integrator_at(index)->name : NULL;
+}
+const char *lw_integrator_summary(int index) {
+    return is_integrator(index) ? lw_integrator_at(index)->summary : NULL;
+}
 
 /* --- accelerations of one state --------------------------------------------------------------------- */
 

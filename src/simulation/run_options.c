@@ -10,8 +10,10 @@
 static const double default_end = 10;
 
 void lw_run_defaults(const lw_model *model, lw_run_options *options) {
-    const lw_run_spec *run = lw_model_run(model);
+    if (!options) return;
     *options = (lw_run_options){0};
+    if (!model) return;
+    const lw_run_spec *run = lw_model_run(model);
     options->method = run->method;
     options->integrator = run->integrator;
     options->drift = run->drift;
@@ -26,6 +28,7 @@ void lw_run_defaults(const lw_model *model, lw_run_options *options) {
 }
 
 const char *lw_run_integrator(const lw_run_options *options) {
+    if (!options) return NULL;
     if (options->integrator && strcmp(options->integrator, "auto") != 0) return options->integrator;
     if (!(options->step > 0) || options->tolerance > 0) return "erk";
     const lw_formulation *f = options->method ? lw_formulation_find(options->method) : NULL;
@@ -33,6 +36,7 @@ const char *lw_run_integrator(const lw_run_options *options) {
 }
 
 bool lw_integrator_by_step(const char *name, const lw_run_options *options) {
+    if (!name || !options) return false;
     const lw_integrator *integrator = lw_integrator_find(name);
     return integrator &&
            (integrator->fixed_step || (integrator->either && options->step > 0 && !(options->tolerance > 0)));
@@ -88,6 +92,13 @@ lw_status lw_run_check_options(const lw_run_options *o, lw_error *error) {
         !isfinite(o->baumgarte_beta))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give positive numbers of 1/s, such as 10 and 10",
                        "alpha %g and beta %g are not Baumgarte's", o->baumgarte_alpha, o->baumgarte_beta);
+    if (o->max_steps < 0)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number, or 0 for the library's own",
+                       "at most %ld steps are none", o->max_steps);
+    for (int k = 0; k < o->event_count; k++)
+        if (!o->events || !o->events[k].value)
+            return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give its value as a function of the state",
+                           "event %d has no function", k);
     return scheme_of(o->reactions) >= 0
                ? LW_OK
                : lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give 35, 37 or 38, the equations of blajer1994",
@@ -126,11 +137,12 @@ lw_status lw_run_check(const lw_model *model, const lw_run_options *options, lw_
     const lw_formulation *formulation;
     const lw_integrator *integrator;
     lw_method_options method_options = {0};
+    if (!model || !options) return lw_call_needs("a model and options", error);
     lw_status status = lw_run_check_options(options, error);
     if (status == LW_OK) status = lw_run_drift(options->drift, &method_options, error);
     if (status == LW_OK) status = lw_run_find_integrator(lw_run_integrator(options), &integrator, error);
     if (status != LW_OK) return status;
-    (void)model; /* Applicability is checked by the run. */
+    /* Applicability is checked by the run. */
     bool automatic = !options->method || strcmp(options->method, "auto") == 0;
     return automatic ? LW_OK : lw_formulation_named(options->method, &formulation, error);
 }

@@ -46,6 +46,11 @@ violation() { # file, include line, word of the rule
     [[ $output == *"$3"* ]] || fail "$2 in $1: no word of \"$3\" in: $output"
 }
 
+printf 'struct lw_thing {\n' >"$work/tree/include/linkwork/thing.h"
+printf 'typedef struct lw_thing {\n' >"$work/tree/src/model/things.h"
+if output=$("$check" "$work/tree"); then fail "two structs of one name pass"; fi
+[[ $output == *"lw_thing is defined in"* ]] || fail "two structs of one name: $output"
+
 violation src/core/b.h '#include "model/a.h"' "core must not see model"
 violation src/linalg/b.c '#include "formulations/formulation.h"' "linalg must not see formulations"
 violation src/expression/b.c '#include "model/a.h"' "expression must not see model"

@@ -109,7 +109,7 @@ enum { SUMMARY = sizeof summary / sizeof *summary };
 
 static double value(size_t row, size_t column) { return (double)row + 1e-3 * (double)column; }
 
-static lw_status write_row(lw_writer *writer, size_t row) {
+static lw_status write_row(lw_results_writer *writer, size_t row) {
     double values[COLUMNS];
     for (size_t k = 0; k < COLUMNS; k++) values[k] = value(row, k);
     return writer->format->row(writer, values);
@@ -171,7 +171,7 @@ enum { CHUNK = 32 }; /* rows of a chunk, when the run is not foretold to be long
  * around the beginning of a chunk. */
 static void watch_run(size_t rows, size_t each_second) {
     lw_head head = make_head((double)rows);
-    lw_writer *writer;
+    lw_results_writer *writer;
     lw_error error;
     assert_int_equal(lw_format_hdf5.open(&head, &writer, &error), LW_OK);
     size_t committed = 0, watched = 0, writes = 0;
@@ -213,7 +213,7 @@ static void long_runs_come_back(void **state) {
     (void)state;
     enum { ROWS = 20000 }; /* 40 MB */
     lw_head head = make_head(ROWS);
-    lw_writer *writer;
+    lw_results_writer *writer;
     lw_error error;
     assert_int_equal(lw_format_hdf5.open(&head, &writer, &error), LW_OK);
     for (size_t row = 0; row < ROWS; row++) assert_int_equal(write_row(writer, row), LW_OK);
@@ -227,7 +227,7 @@ static void long_runs_come_back(void **state) {
 static void metadata_come_back(void **state) {
     (void)state;
     lw_head head = make_head(0);
-    lw_writer *writer;
+    lw_results_writer *writer;
     lw_error error;
     assert_int_equal(lw_format_hdf5.open(&head, &writer, &error), LW_OK);
     assert_int_equal(write_row(writer, 0), LW_OK);
@@ -303,7 +303,7 @@ static void both_formats_agree(void **state) {
 
 static void expect_open_fault(const char *name, const char *message) {
     lw_head head = make_head(0);
-    lw_writer *writer;
+    lw_results_writer *writer;
     lw_error error;
     char text[1200];
     head.path = name;
@@ -321,7 +321,7 @@ static void faults_of_writing_are_told(void **state) {
     /* a disk that is full after 1 MB: the fault is told, and what is in the file stays readable */
     struct rlimit kept, small;
     lw_head head = make_head(100);
-    lw_writer *writer;
+    lw_results_writer *writer;
     lw_error error;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
     signal(SIGXFSZ, SIG_IGN);
@@ -366,7 +366,7 @@ static void expect_read_fault(const char *bytes, size_t size, const char *messag
 static void faults_of_reading_are_told(void **state) {
     (void)state;
     lw_head head = make_head(0);
-    lw_writer *writer;
+    lw_results_writer *writer;
     lw_error error;
     assert_int_equal(lw_format_hdf5.open(&head, &writer, &error), LW_OK);
     assert_int_equal(lw_format_hdf5.close(writer, NULL, 0, &error), LW_OK);
@@ -387,7 +387,7 @@ static void nothing_is_printed(void **state) {
     (void)state;
     struct stat about;
     lw_head head = make_head(0);
-    lw_writer *writer;
+    lw_results_writer *writer;
     lw_results_table *table;
     lw_error error;
     FILE *garbage = fopen(copy_path, "wb");

@@ -291,6 +291,8 @@ static lw_status take_steps(lw_director *d, double h, long steps, double *y, int
 
 lw_status lw_newton_condition(const lw_model *model, const char *method, double h, long steps,
                               double *condition, lw_error *error) {
+    if (!model || !method || !condition)
+        return lw_call_needs("a model, a method and a place for the number", error);
     bool full = strcmp(method, "director-full") == 0;
     if ((!full && strcmp(method, "director") != 0) || !(h > 0) || steps < 1)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL,

@@ -64,7 +64,8 @@ static lw_status all_dynamic(const lw_model *model, lw_directions *out, lw_error
 }
 
 lw_status lw_directions_create(const lw_model *model, lw_directions **directions, lw_error *error) {
-    *directions = NULL;
+    if (directions) *directions = NULL;
+    if (!model || !directions) return lw_call_needs("a model and a place for the result", error);
     lw_directions *out = calloc(1, sizeof *out);
     if (out && lw_needs_inverse("", model, true, NULL) == LW_OK) {
         lw_status status = all_dynamic(model, out, error);
@@ -100,10 +101,10 @@ void lw_directions_destroy(lw_directions *directions) {
     free(directions);
 }
 
-int lw_directions_dynamic(const lw_directions *directions) { return directions->dynamic; }
-int lw_directions_count(const lw_directions *directions) { return directions->count; }
+int lw_directions_dynamic(const lw_directions *directions) { return directions ? directions->dynamic : 0; }
+int lw_directions_count(const lw_directions *directions) { return directions ? directions->count : 0; }
 const lw_direction *lw_directions_at(const lw_directions *directions, int index) {
-    return index >= 0 && index < directions->count ? &directions->list[index] : NULL;
+    return directions && index >= 0 && index < directions->count ? &directions->list[index] : NULL;
 }
 
 /* --- the balance ------------------------------------------------------------------------------------ */
@@ -115,6 +116,7 @@ static bool stop(const lw_sample *sample, void *context) {
 
 lw_status lw_directions_balance(const lw_model *model, lw_error *error) {
     lw_run_options options;
+    if (!model) return lw_call_needs("a model", error);
     lw_run_defaults(model, &options);
     options.method = "massless";
     options.integrator = options.drift = NULL;

@@ -77,7 +77,7 @@ static double mass_of(const lw_choice *c, const lw_data *data, int a, int b) {
 typedef struct field {
     lw_choice *c;
     const lw_data *data;
-    const lw_front *front;
+    const lw_rcr_front *front;
     int loop, n, rank;
 } field;
 

@@ -31,14 +31,14 @@ typedef struct lw_path_end {
 
 /* The rows of a loop after the elimination of other loops: a list of speeds, and the entries of each row at
  * these. */
-typedef struct lw_front {
+typedef struct lw_rcr_front {
     int path_start, path_length; /* Range in path_speeds: the speeds on the loop's path. */
     int end, ends;               /* Range in lw_choice.ends. */
     int capacity, count;         /* Speeds that fit into the list, and speeds in it. */
     int *speed;
     double *R;       /* Row by row, `capacity` entries each. */
     double right[6]; /* The right-hand side of each row. */
-} lw_front;
+} lw_rcr_front;
 
 typedef struct lw_choice {
     const lw_model *model;
@@ -61,7 +61,7 @@ typedef struct lw_choice {
     } kept;
     long work; /* Approximate number of multiplications in lw_choice_reconsider so far. */
     /* Structure of the loops. */
-    lw_front *fronts;
+    lw_rcr_front *fronts;
     lw_path_speed *path_speeds;
     lw_path_step *steps;
     lw_path_end *ends;

@@ -67,7 +67,7 @@ static bool build(lw_choice *c, const lw_rows *rows, bool *seen, lw_arena *arena
     ends = steps = speeds = 0;
     for (int t = 0; t < loops->count; t++) {
         enum { EXTRA = 16 };
-        lw_front *front = &c->fronts[t];
+        lw_rcr_front *front = &c->fronts[t];
         front->end = ends, front->path_start = speeds;
         lay_paths(c, rows, t, &ends, &steps, &speeds, seen);
         front->ends = ends - front->end, front->path_length = speeds - front->path_start;
@@ -92,7 +92,7 @@ lw_choice *lw_choice_create(const lw_model *model, const lw_rows *rows, const lw
     if (lw_arena_failed(arena)) return NULL;
     size_t nv = (size_t)model->nv + 1;
     c->model = model, c->rows = rows, c->loops = loops, c->system = system;
-    c->fronts = LW_NEW(arena, lw_front, loops->count + 1);
+    c->fronts = LW_NEW(arena, lw_rcr_front, loops->count + 1);
     c->rank = LW_NEW(arena, int, loops->count + 1);
     c->worth = LW_NEW(arena, double, loops->count + 1);
     c->delta = LW_NEW(arena, double, loops->count + 1);
@@ -145,7 +145,7 @@ static void axis_of(const lw_link *link, const lw_data *data, const lw_pose *wor
 
 void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, bool all) {
     for (int t = 0; t < c->loops->count; t++) {
-        const lw_front *front = &c->fronts[t];
+        const lw_rcr_front *front = &c->fronts[t];
         int rows = c->system->awake[t];
         for (int e = front->end; e < front->end + front->ends; e++) {
             const lw_path_end *end = &c->ends[e];
@@ -182,7 +182,7 @@ void lw_choice_columns(lw_choice *c, const lw_data *data, const lw_pose *world, 
 
 /* --- fronts ---------------------------------------------------------------------------------------- */
 
-static void drop(lw_choice *c, lw_front *front, int rows, int slot) {
+static void drop(lw_choice *c, lw_rcr_front *front, int rows, int slot) {
     int last = --front->count;
     c->where[front->speed[slot]] = -1;
     if (slot == last) return;
@@ -192,7 +192,7 @@ static void drop(lw_choice *c, lw_front *front, int rows, int slot) {
         front->R[front->capacity * r + slot] = front->R[front->capacity * r + last];
 }
 
-static int find(lw_choice *c, lw_front *front, int rows, int speed) {
+static int find(lw_choice *c, lw_rcr_front *front, int rows, int speed) {
     int slot = c->where[speed];
     if (slot >= 0 || front->count == front->capacity) return slot;
     slot = c->where[speed] = front->count++;
@@ -203,8 +203,8 @@ static int find(lw_choice *c, lw_front *front, int rows, int speed) {
 
 /* Eliminates the speeds that loop u determines from the rows of loop t; false if the list is too short. */
 static bool take_out(lw_choice *c, int t, int u, int rows) {
-    lw_front *own = &c->fronts[t];
-    const lw_front *other = &c->fronts[u];
+    lw_rcr_front *own = &c->fronts[t];
+    const lw_rcr_front *other = &c->fronts[u];
     int first = c->loops->loops[u].first, rank = c->rank[u];
     double F[36];
     for (int k = 0; k < rank; k++) {
@@ -228,7 +228,7 @@ static bool take_out(lw_choice *c, int t, int u, int rows) {
 }
 
 bool lw_front_load(lw_choice *c, int t, bool all, int rows, const int *slot, const double *defect) {
-    lw_front *front = &c->fronts[t];
+    lw_rcr_front *front = &c->fronts[t];
     const int first = c->loops->loops[t].first;
     front->count = 0;
     for (const lw_path_speed *x = c->path_speeds + front->path_start;
@@ -254,12 +254,12 @@ bool lw_front_load(lw_choice *c, int t, bool all, int rows, const int *slot, con
 }
 
 void lw_front_release(lw_choice *c, int t) {
-    const lw_front *front = &c->fronts[t];
+    const lw_rcr_front *front = &c->fronts[t];
     for (int n = 0; n < front->count; n++) c->where[front->speed[n]] = -1;
 }
 
 double lw_front_solve(lw_choice *c, int t, int rows, int *pick) {
-    lw_front *front = &c->fronts[t];
+    lw_rcr_front *front = &c->fronts[t];
     int capacity = front->capacity, *dependent = c->dependent + c->loops->loops[t].first;
     double scale[6], det = 1, *R = front->R;
     for (int r = 0; r < rows; r++) {
@@ -334,7 +334,7 @@ bool lw_choice_speeds(lw_choice *c, const double *defect, double *v) {
         if (!fine) return false;
     }
     for (int t = loops->count - 1; t >= 0; t--) {
-        const lw_front *front = &c->fronts[t];
+        const lw_rcr_front *front = &c->fronts[t];
         const int *dependent = c->dependent + loops->loops[t].first;
         for (int k = 0; k < c->rank[t]; k++) {
             double x = front->right[k];

@@ -8,10 +8,13 @@
 
 lw_status lw_loop_choices(const lw_model *model, double t, const double *q, lw_loop_choice *choices,
                           int capacity, int *count, lw_error *error) {
+    if (count) *count = 0;
+    if (!model || !count || capacity < 0 || (capacity > 0 && !choices) || !lw_given(q, model->nq) ||
+        !lw_finite(q, model->nq))
+        return lw_call_needs("a model, q, room for choices and a place for their number", error);
     const lw_formulation *rcr = lw_formulation_find("rcr");
     const lw_method_options options = {0};
     lw_method *method = NULL;
-    *count = 0;
     lw_status status = rcr->applies(model, error);
     if (status == LW_OK) status = rcr->create(model, &options, &method, error);
     if (status == LW_OK) status = lw_rcr_choose(method, t, q, error);

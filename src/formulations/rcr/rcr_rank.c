@@ -27,7 +27,7 @@ enum { ROWS = 6 };
 
 /* The longest path along links from a joint of loop t to the points where its rows act. */
 static double size_of(const lw_choice *c, const double *K, int t) {
-    const lw_front *front = &c->fronts[t];
+    const lw_rcr_front *front = &c->fronts[t];
     double size = 0;
     for (int e = front->end; e < front->end + front->ends; e++) {
         const lw_path_end *end = &c->ends[e];
@@ -109,7 +109,7 @@ bool lw_rank_grow(lw_rank *x, lw_arena *arena) {
 
 static void load(lw_rank *x, int t) {
     const lw_choice *c = x->choice;
-    const lw_front *front = &c->fronts[t];
+    const lw_rcr_front *front = &c->fronts[t];
     const lw_loop_constraint *loop = &c->loops->loops[t];
     double scale[ROWS];
     for (int r = 0; r < loop->count; r++) scale[r] = x->is_length[loop->first + r] ? 1 / x->size[t] : 1;

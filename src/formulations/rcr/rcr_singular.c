@@ -84,7 +84,7 @@ static lw_status singular_position(const lw_rcr *m, int loop, const char *how, c
 
 /* The largest rate of x in a loop, as an angle. */
 static double loop_rate(const lw_rcr *m, int loop, const double *x) {
-    const lw_front *front = &m->choice->fronts[loop];
+    const lw_rcr_front *front = &m->choice->fronts[loop];
     double largest = 0;
     for (int k = front->path_start; k < front->path_start + front->path_length; k++)
         largest = fmax(largest, lw_rcr_rate(m, m->choice->path_speeds[k].speed, x));
@@ -105,7 +105,7 @@ static lw_status undecided(lw_rcr *m, double t, double slack, double reach, doub
     for (int k = 0; k < m->loops->count; k++) {
         double speed = loop_rate(m, k, v), a = loop_rate(m, k, data->vdot);
         if (speed * speed > slack + reach * a || !(a > least)) continue;
-        const lw_front *front = &m->choice->fronts[k];
+        const lw_rcr_front *front = &m->choice->fronts[k];
         for (int n = front->path_start; n < front->path_start + front->path_length; n++) {
             int moved = m->choice->path_speeds[n].speed;
             data->v[moved] = data->vdot[moved];
@@ -167,7 +167,7 @@ lw_status lw_rcr_reverses(const lw_rcr *m, double t, lw_error *error) {
  * continues. */
 static bool driven(const lw_rcr *m, int loop) {
     const lw_choice *choice = m->choice;
-    const lw_front *front = &choice->fronts[loop];
+    const lw_rcr_front *front = &choice->fronts[loop];
     for (int e = front->end; e < front->end + front->ends; e++)
         for (int k = choice->ends[e].step; k < choice->ends[e].step + choice->ends[e].steps; k++)
             if (choice->model->links[choice->steps[k].body].prescribed) return true;

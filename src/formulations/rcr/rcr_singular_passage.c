@@ -112,7 +112,7 @@ bool lw_crossing_closes(lw_rcr *m, double t, const double *y) {
 /* Copies the speeds x of the joints on the path of loop t into shift; returns the largest, as an angle. */
 static double speed_on_path(lw_rcr *m, int t, const double *x) {
     const lw_choice *choice = m->choice;
-    const lw_front *front = &choice->fronts[t];
+    const lw_rcr_front *front = &choice->fronts[t];
     double largest = 0;
     for (int e = front->end; e < front->end + front->ends; e++)
         for (int k = choice->ends[e].step; k < choice->ends[e].step + choice->ends[e].steps; k++) {

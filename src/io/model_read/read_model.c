@@ -278,19 +278,33 @@ static lw_status read_file(lw_reader *reader, const char *path, const lw_setting
     return status;
 }
 
+/* Has every setting a name and a value? */
+static bool settings_given(const lw_setting *settings, size_t count) {
+    if (count > 0 && !settings) return false;
+    for (size_t k = 0; k < count; k++)
+        if (!settings[k].name || !settings[k].value) return false;
+    return true;
+}
+
 lw_status lw_read_model_text(const char *text, size_t length, const char *name, const lw_setting *settings,
                              size_t setting_count, lw_report *report, lw_spec **spec) {
+    if (spec) *spec = NULL;
+    if (!spec || (!text && length > 0) || !settings_given(settings, setting_count)) return LW_ERROR_ARGUMENT;
     lw_reader reader = {.file = name ? name : ""};
     return read_text(&reader, text, length, settings, setting_count, report, spec);
 }
 
 lw_status lw_read_model(const char *path, const lw_setting *settings, size_t setting_count, lw_report *report,
                         lw_spec **spec) {
+    if (spec) *spec = NULL;
+    if (!spec || !path || !settings_given(settings, setting_count)) return LW_ERROR_ARGUMENT;
     lw_reader reader = {.file = path};
     return read_file(&reader, path, settings, setting_count, report, spec);
 }
 
 lw_status lw_read_run(const char *path, const lw_setting *settings, size_t setting_count, lw_spec **spec) {
+    if (spec) *spec = NULL;
+    if (!spec || !path || !settings_given(settings, setting_count)) return LW_ERROR_ARGUMENT;
     lw_reader reader = {.file = path, .muted = true, .only_run = true};
     return read_file(&reader, path, settings, setting_count, NULL, spec);
 }

@@ -11,6 +11,7 @@
 lw_status lw_read_number(const char *text, const char *unit, double *value, lw_error *error) {
     lw_syntax syntax;
     double number;
+    if (!text || !value) return lw_call_needs("a text and a place for the number", error);
     if (lw_number(text, NULL, 0, &number, &syntax) && lw_units_fit(text, lw_quantity_of(unit), &syntax)) {
         *value = number;
         return LW_OK;

@@ -584,6 +584,7 @@ static lw_status file_fault(lw_error *error, const char *path, const char *actio
 lw_status lw_write_model(const lw_spec *spec, const char *path, lw_error *error) {
     char *text = NULL;
     size_t length = 0;
+    if (!spec || !path) return lw_call_needs("a spec and a path", error);
     lw_status status = lw_model_text(spec, &text, &length, error);
     if (status != LW_OK) return status; /* An existing file is left unchanged. */
 

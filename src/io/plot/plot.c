@@ -337,6 +337,8 @@ lw_status lw_plot_results(const char *results_path, const char *svg_path, const 
 
 lw_status lw_plot_with(const char *results_path, const char *svg_path, const lw_plot_options *options,
                        lw_error *error) {
+    if (!results_path || !svg_path || !options || (options->count > 0 && !options->columns))
+        return lw_call_needs("a results file, a path for the figure, and names of columns", error);
     builder b = {.error = error};
     lw_status status = lw_results_table_open(results_path, &b.table, error);
     if (status != LW_OK) return status;

@@ -23,7 +23,7 @@
 enum { BUFFER_SIZE = 1 << 16 };
 
 typedef struct {
-    lw_writer base;
+    lw_results_writer base;
     lw_arena *arena;
     const char *path;
     size_t columns;
@@ -129,7 +129,8 @@ static csv_writer *create(const lw_head *head) {
     return NULL;
 }
 
-static lw_status close_csv(lw_writer *writer, const lw_entry *summary, size_t count, lw_error *error) {
+static lw_status close_csv(lw_results_writer *writer, const lw_entry *summary, size_t count,
+                           lw_error *error) {
     csv_writer *csv = (csv_writer *)writer;
     for (size_t k = 0; k < count; k++) put_entry(csv, &summary[k]);
     flush(csv);
@@ -141,7 +142,7 @@ static lw_status close_csv(lw_writer *writer, const lw_entry *summary, size_t co
     return status;
 }
 
-static lw_status open_csv(const lw_head *head, lw_writer **writer, lw_error *error) {
+static lw_status open_csv(const lw_head *head, lw_results_writer **writer, lw_error *error) {
     csv_writer *csv = create(head);
     if (!csv) return lw_fail(error, LW_ERROR_MEMORY, "results file", NULL, "memory is out");
     errno = 0;
@@ -162,7 +163,7 @@ static lw_status open_csv(const lw_head *head, lw_writer **writer, lw_error *err
     return LW_OK;
 }
 
-static lw_status write_row(lw_writer *writer, const double *values) {
+static lw_status write_row(lw_results_writer *writer, const double *values) {
     csv_writer *csv = (csv_writer *)writer;
     for (size_t k = 0; k < csv->columns; k++) {
         char text[LW_NUMBER_SIZE];

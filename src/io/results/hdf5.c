@@ -116,7 +116,7 @@ static bool put_texts(hid_t file, const char *name, const char *texts, size_t si
 /* --- writing -------------------------------------------------------------------------------------- */
 
 typedef struct {
-    lw_writer base;
+    lw_results_writer base;
     lw_arena *arena;
     const char *path;
     hid_t file, data;
@@ -289,7 +289,8 @@ static bool put_summary(const char *path, const lw_entry *summary, size_t count)
 }
 
 /* Closing the file frees the unused part of the reserved space, since no data follow it. */
-static lw_status close_hdf5(lw_writer *writer, const lw_entry *summary, size_t count, lw_error *error) {
+static lw_status close_hdf5(lw_results_writer *writer, const lw_entry *summary, size_t count,
+                            lw_error *error) {
     hdf5_writer *w = (hdf5_writer *)writer;
     watch over;
     watch_begin(&over);
@@ -323,7 +324,7 @@ static hdf5_writer *create(const lw_head *head) {
     return NULL;
 }
 
-static lw_status open_hdf5(const lw_head *head, lw_writer **writer, lw_error *error) {
+static lw_status open_hdf5(const lw_head *head, lw_results_writer **writer, lw_error *error) {
     hdf5_writer *w = create(head);
     if (!w) return lw_fail(error, LW_ERROR_MEMORY, "results file", NULL, "memory is out");
     /* Opening the file with fopen first gives the system's message for the most frequent faults. */
@@ -344,7 +345,7 @@ static lw_status open_hdf5(const lw_head *head, lw_writer **writer, lw_error *er
     return LW_OK;
 }
 
-static lw_status write_row(lw_writer *writer, const double *values) {
+static lw_status write_row(lw_results_writer *writer, const double *values) {
     hdf5_writer *w = (hdf5_writer *)writer;
     if (w->failed) return LW_ERROR_FILE;
     memcpy(w->rows + w->used * w->columns, values, w->columns * sizeof *values);

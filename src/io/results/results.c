@@ -18,7 +18,7 @@ enum { MOST_MODEL_TEXT = 16 << 20, MOST_ENTRIES = 32 };
 struct lw_results {
     lw_arena *arena;
     lw_record *record;
-    lw_writer *writer;
+    lw_results_writer *writer;
     double *row;
 };
 
@@ -186,7 +186,9 @@ static lw_status fill(lw_results *results, const lw_model *model, const lw_resul
 
 lw_status lw_results_open(const lw_model *model, const lw_results_options *options, lw_results **out,
                           lw_error *error) {
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!model || !options || !out || (options->setting_count > 0 && !options->settings))
+        return lw_call_needs("a model, options with a path, and a place for the results", error);
     const lw_format *format;
     lw_status status = check_path(options->path, &format, error);
     if (status != LW_OK) return status;
@@ -207,12 +209,15 @@ lw_status lw_results_open(const lw_model *model, const lw_results_options *optio
 }
 
 bool lw_results_want_accelerations(const lw_results *results) {
-    return lw_record_accelerations(results->record);
+    return results && lw_record_accelerations(results->record);
 }
 
-bool lw_results_want_reactions(const lw_results *results) { return lw_record_reactions(results->record); }
+bool lw_results_want_reactions(const lw_results *results) {
+    return results && lw_record_reactions(results->record);
+}
 
 lw_status lw_results_write(lw_results *results, const lw_sample *sample) {
+    if (!results || !sample || !sample->q || !sample->v) return LW_ERROR_ARGUMENT;
     lw_record_row(results->record, sample, results->row);
     return results->writer->format->row(results->writer, results->row);
 }

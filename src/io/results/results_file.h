@@ -27,16 +27,16 @@ typedef struct lw_head {
     double expected_rows; /* a guess; 0: unknown */
 } lw_head;
 
-/* A writer embeds lw_writer as its first member. Rows are written at least once a second. The first fault is
- * kept: row returns it as a status, and close reports it and releases the writer in every case. */
-typedef struct lw_writer lw_writer;
+/* A writer embeds lw_results_writer as its first member. Rows are written at least once a second. The first
+ * fault is kept: row returns it as a status, and close reports it and releases the writer in every case. */
+typedef struct lw_results_writer lw_results_writer;
 typedef struct lw_format {
     const char *endings[3]; /* of a path, with the dot */
-    lw_status (*open)(const lw_head *head, lw_writer **writer, lw_error *error);
-    lw_status (*row)(lw_writer *writer, const double *values);
-    lw_status (*close)(lw_writer *writer, const lw_entry *summary, size_t count, lw_error *error);
+    lw_status (*open)(const lw_head *head, lw_results_writer **writer, lw_error *error);
+    lw_status (*row)(lw_results_writer *writer, const double *values);
+    lw_status (*close)(lw_results_writer *writer, const lw_entry *summary, size_t count, lw_error *error);
 } lw_format;
-struct lw_writer {
+struct lw_results_writer {
     const lw_format *format;
 };
 
