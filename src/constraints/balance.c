@@ -25,9 +25,8 @@
  * Limits   errors below the noise, about 1e-13 of the forces on a body, cannot be distinguished from
  *          rounding.
  */
-#include "constraints/balance.h"
+#include "constraints/balance_parts.h"
 #include "model/joint.h"
-#include "model/rows.h"
 
 #include <float.h>
 #include <math.h>
@@ -44,43 +43,6 @@ static const double transmitted_share = 1e-6; /* k of equation (5). */
 static const double shortest_arm = 1e-9;
 /* The largest admissible rounding of reactions, relative to the applied forces. */
 static const double largest_hidden = 1e-6;
-
-/* The sum of the terms in the equation of one body: its residual, and the magnitudes of the terms. Torque
- * first, then force. */
-typedef struct lw_term_sum {
-    double rest[6];
-    double sum[2], own[2];
-    double length; /* The longest arm of the forces on the body. */
-    /* The effect of rounding in accelerations on the inertia forces of the body, and of all that its joint
-     * carries. */
-    double rounding[2], beyond[2];
-} lw_term_sum;
-
-struct lw_balance {
-    lw_arena *arena;
-    const lw_model *model;
-    lw_data *data;
-    lw_rows *rows; /* Rows of closures and constraints. */
-    double *A;     /* 6 per body, 0 .. n: spatial acceleration, internal axes and origin */
-    double *a;     /* 6 per body: (angular acceleration; acceleration of the centre of mass), world axes. */
-    double *V;     /* 6 per body: the velocities in the rows. */
-    /* 2 per body, 0 .. n: the error of A, angular and linear, due to rounding of joint accelerations. */
-    double *digits;
-    double *slack;     /* per row: H'V - rate */
-    lw_term_sum *sums; /* per body, 0 .. n */
-    double *parts;     /* 2 per element: the magnitudes of its parts, torque and force. */
-    /* Per speed: the magnitudes of all parts of the joint's elements, which may cancel each other. */
-    double *gross;
-    double length;   /* The longest arm on a body. */
-    double heaviest; /* The largest mass of a body. */
-    double most;     /* The largest force in the mechanism. */
-    int strongest;   /* The body on which it acts. */
-    double acting;   /* The largest applied force: the bodies' own terms, and elements in joints. */
-    /* Rounding relative to the largest force: g eps, or the accuracy of an approximate method. */
-    double noise;
-    /* The noise of forces: `noise` times the largest force. */
-    double floor;
-};
 
 lw_balance *lw_balance_create(const lw_model *model) {
     lw_arena *arena = lw_arena_create(NULL);
@@ -99,6 +61,7 @@ lw_balance *lw_balance_create(const lw_model *model) {
         b->digits = LW_NEW(arena, double, 2 * n);
         b->sums = LW_NEW(arena, lw_term_sum, n);
         b->gross = LW_NEW(arena, double, model->nv + 1);
+        b->given_gross = LW_NEW(arena, double, model->nv + 1);
         b->parts = LW_NEW(arena, double, 2 * model->force_count + 1);
         if (b->rows) b->slack = LW_NEW(arena, double, b->rows->count + 1);
     }
@@ -106,6 +69,7 @@ lw_balance *lw_balance_create(const lw_model *model) {
         if (arena) lw_arena_destroy(arena);
         return NULL;
     }
+    b->data->measuring = true;
     return b;
 }
 
@@ -201,6 +165,15 @@ static void accelerate_centres(lw_balance *b) {
 
 /* --- (1) bodies ------------------------------------------------------------------------------------ */
 
+static void measure_swirl(const lw_rigid_inertia *I, const double V[6], lw_term_sum *m) {
+    double turn = lw_v3_norm(V), slide = lw_v3_norm(V + 3), moment = lw_v3_norm(I->moment);
+    double linear = I->mass * slide + moment * turn;
+    double angular = (I->second[0] + I->second[1] + I->second[2]) * turn + moment * slide;
+    m->swirl[0] = turn * angular + slide * linear;
+    m->swirl[1] = turn * linear;
+    for (int k = 0; k < 2; k++) m->sum[k] += m->swirl[k];
+}
+
 /* Inertia, weight and elements: the body's own terms. */
 static void add_own_terms(lw_balance *b, int i) {
     const lw_model *model = b->model;
@@ -214,6 +187,7 @@ static void add_own_terms(lw_balance *b, int i) {
     lw_rigid_mul(I, V, momentum);
     lw_wrench_cross(V, momentum, term);
     add_term(m, 1, term, true);
+    measure_swirl(I, V, m);
     lw_m3_tmul_v(b->data->world[i].R, model->gravity, term);
     lw_v3_cross(I->moment, term, weight);
     for (int k = 0; k < 3; k++) weight[3 + k] = I->mass * term[k];
@@ -312,8 +286,11 @@ static void find_most(lw_balance *b, double accuracy) {
     for (int i = 1; i <= b->model->body_count; i++) {
         lw_term_sum *m = &b->sums[i];
         if (!(m->length > shortest_arm * longest)) m->length = longest > 0 ? longest : b->length;
-        double all = m->sum[1], own = m->own[1];
-        if (m->length > 0) all = fmax(all, m->sum[0] / m->length), own = fmax(own, m->own[0] / m->length);
+        double all = m->sum[1], own = m->own[1] + m->swirl[1];
+        if (m->length > 0) {
+            all = fmax(all, m->sum[0] / m->length);
+            own = fmax(own, (m->own[0] + m->swirl[0]) / m->length);
+        }
         if (!(all <= b->most)) b->most = all, b->strongest = i;
         b->acting = fmax(b->acting, fmax(own, acting_in_joint(b, i)));
     }
@@ -383,8 +360,8 @@ static void check_tree_joint(const lw_balance *b, int i, const double reaction[6
         double turn = lw_v3_norm(S), slide = lw_v3_norm(S + 3);
         double rest = sign * lw_v6_dot(S, w) - tau;
         double parts = b->gross[link->v + k];
-        double sum =
-            turn * (lw_v3_norm(w) + m->length * lw_v3_norm(w + 3)) + slide * lw_v3_norm(w + 3) + parts;
+        double sum = turn * (lw_v3_norm(w) + m->length * lw_v3_norm(w + 3)) + slide * lw_v3_norm(w + 3) +
+                     parts + b->given_gross[link->v + k];
         double own = turn * m->own[0] + slide * m->own[1] + parts;
         double floor = b->floor * (turn * m->length + slide) + turn * m->beyond[0] + slide * m->beyond[1];
         note_worst(worst, amount_of(rest, sum, own, floor), LW_BALANCE_JOINT, j);
@@ -456,24 +433,36 @@ static void measure_violation(const lw_balance *b, lw_loop_violation *open) {
     }
 }
 
-/* In equilibrium, accelerations are the rounding of those that the forces on a body would cause one by one;
- * this is their size in a row. A body much lighter than others, or nearly without inertia, moves as the
- * others let it. */
-static double unbalanced(const lw_balance *b, int row) {
+/* In equilibrium, accelerations are the rounding of those that the forces on a body would cause one by one:
+ * angular and linear. A body much lighter than others, or nearly without inertia, moves as the others let
+ * it. */
+static void unbalanced(const lw_balance *b, int body, double size[2]) {
     const double part = 1e-6; /* Relative to the heaviest body. */
-    const lw_row *r = &b->rows->rows[row];
-    double size = 0, least = part * b->heaviest, least_moment = least * b->length * b->length;
-    for (int k = r->block; k < r->block + r->count; k++) {
-        int body = b->rows->body[k];
+    const lw_rigid_inertia *I = &b->model->links[body].inertia;
+    const lw_term_sum *m = &b->sums[body];
+    double least = part * b->heaviest, mass = fmax(I->mass, least);
+    double moment = fmax(I->second[0] + I->second[1] + I->second[2], least * b->length * b->length);
+    size[0] = moment > 0 ? (m->sum[0] + m->length * m->sum[1]) / moment : 0;
+    size[1] = mass > 0 ? m->sum[1] / mass : 0;
+}
+
+/* The same in a row. */
+static double unbalanced_row(const lw_balance *b, const lw_row *row) {
+    double sum = 0, size[2];
+    for (int k = row->block; k < row->block + row->count; k++) {
         const double *h = b->rows->H + 6 * k;
-        const lw_rigid_inertia *I = &b->model->links[body].inertia;
-        const lw_term_sum *m = &b->sums[body];
-        double mass = fmax(I->mass, least);
-        double moment = fmax(I->second[0] + I->second[1] + I->second[2], least_moment);
-        if (mass > 0) size += lw_v3_norm(h + 3) * m->sum[1] / mass;
-        if (moment > 0) size += lw_v3_norm(h) * (m->sum[0] + m->length * m->sum[1]) / moment;
+        unbalanced(b, b->rows->body[k], size);
+        sum += lw_v3_norm(h) * size[0] + lw_v3_norm(h + 3) * size[1];
     }
-    return size;
+    return sum;
+}
+
+/* The largest acceleration of a body, in radians or lengths of the mechanism per second squared. */
+static double fastest_acceleration(const lw_balance *b) {
+    double fastest = 0;
+    for (int i = 0; i < 6 * b->model->body_count; i++)
+        fastest = fmax(fastest, fabs(b->a[i]) / (i % 6 < 3 ? 1 : b->length));
+    return fastest;
 }
 
 /* Contradictory rows, as those of an overconstrained loop that is slightly open, cannot all be satisfied. Let
@@ -484,11 +473,9 @@ static double unbalanced(const lw_balance *b, int row) {
 static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_loop_violation *open,
                        lw_balance_result *worst) {
     const lw_rows *rows = b->rows;
-    double fastest = 0;
+    const double fastest = fastest_acceleration(b);
     /* In 1/s^2. */
     const double contradicts = (open->speed + 2 * s->alpha) * open->defect + s->beta * s->beta * open->gap;
-    for (int i = 0; i < 6 * b->model->body_count; i++)
-        fastest = fmax(fastest, fabs(b->a[i]) / (i % 6 < 3 ? 1 : b->length));
     for (int r = 0; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];
         double wanted = rows->gamma[r] - 2 * s->alpha * b->slack[r] - s->beta * s->beta * rows->phi[r];
@@ -504,7 +491,7 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_
         bool closure = row->joint >= 0;
         note_worst(worst,
                    amount_of(isfinite(rest) ? excused : rest, sum, sum,
-                             b->noise * unit * fastest + solution_noise * unbalanced(b, r)),
+                             b->noise * unit * fastest + solution_noise * unbalanced_row(b, row)),
                    closure ? LW_BALANCE_CLOSURE : LW_BALANCE_CONSTRAINT,
                    closure ? row->joint : row->constraint);
     }
@@ -572,18 +559,25 @@ static void check_defects(const lw_balance *b, const lw_loop_violation *given, c
     }
 }
 
-/* A method that computes accelerations of bodies obtains those of joints from them, with their rounding. */
+/* A method that computes accelerations of bodies obtains those of joints from them, with their rounding, and
+ * with that of the solution of all equations: a motor at constant speed has no acceleration of its own. */
 static void check_drives(const lw_balance *b, const double *vdot, lw_balance_result *worst) {
     const lw_model *model = b->model;
+    const double fastest = model->motion_count ? fastest_acceleration(b) : 0;
     for (int k = 0; k < model->motion_count; k++) {
         const lw_motion *motion = &model->motions[k];
         int first = model->links[motion->body].v + motion->speed;
         const double *digits = b->digits + 2 * motion->body;
+        double own[2], before[2] = {0}, noise[2];
+        unbalanced(b, motion->body, own);
+        if (model->links[motion->body].parent > 0) unbalanced(b, model->links[motion->body].parent, before);
+        for (int c = 0; c < 2; c++)
+            noise[c] =
+                digits[c] + b->noise * fastest * (c ? b->length : 1) + solution_noise * (own[c] + before[c]);
         for (int v = first; v < first + motion->count; v++) {
             double size = fabs(vdot[v]) + fabs(b->data->vdot[v]), *S = b->data->S + 6 * v;
             double turn = lw_v3_dot(S, S), slide = lw_v3_dot(S + 3, S + 3);
-            double floor =
-                fmax(turn > 0 ? digits[0] / sqrt(turn) : 0, slide > 0 ? digits[1] / sqrt(slide) : 0);
+            double floor = fmax(turn > 0 ? noise[0] / sqrt(turn) : 0, slide > 0 ? noise[1] / sqrt(slide) : 0);
             note_worst(worst, amount_of(vdot[v] - b->data->vdot[v], size, size, floor), LW_BALANCE_JOINT,
                        model->bodies[motion->body].joint_index);
         }
@@ -666,11 +660,14 @@ lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
     lw_balance_result worst = {0};
     lw_loop_violation given = {0}, open = {0};
     bool other = memcmp(s->speeds, s->v, (size_t)model->nv * sizeof *s->v) != 0;
+    memset(b->given_gross, 0, (size_t)model->nv * sizeof *b->given_gross);
     if (other) {
         move(b, s, s->v);
         measure_violation(b, &given);
         open = given;
         if (!s->free_speeds) check_speeds(b, s, &given, &worst);
+        evaluate_elements(b, s);
+        memcpy(b->given_gross, b->gross, (size_t)model->nv * sizeof *b->gross);
         for (int i = 1; i <= model->body_count; i++) /* A is still unused. */
             lw_rigid_mul(&model->links[i].inertia, b->data->motion[i].V, b->A + 6 * i);
     }

@@ -74,6 +74,7 @@ struct lw_data {
     double potential; /* Potential energy of springs, torsion springs and bushings. */
     /* The magnitudes of the parts of the last element, which may cancel each other: torque, force. */
     double gross[2];
+    bool measuring; /* The parts within laws and drives count among them, which takes further evaluations. */
     /* Per element: its LW_LINE in `lines` (force.c), or -1; NULL if none are stored. */
     const int *line_of;
     double *lines;

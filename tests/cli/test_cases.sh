@@ -311,3 +311,109 @@ sed 's/tolerance: 1e-10/tolerance: 0.5/' "$cases/point_pendulum.yaml" >"$work/ro
 expect 1 run "$work/rough.yaml"
 says err "give a smaller tolerance than 0.5"
 ! grep -q "too tight" "$work/out" "$work/err" || fail "a tolerance of 0.5 is not too tight"
+
+# --- the check where terms vanish: a motor at constant speed, a balanced rotor without weight, bodies without mass whose forces cancel
+write motor <<'YAML'
+linkwork: 1
+name: motor at constant speed
+bodies:
+  b: {mass: 1, com: [0.5, 0, 0], inertia: [0.01, 0.1, 0.1]}
+  c: {mass: 1, com: [1.5, 0, 0], inertia: [0.01, 0.1, 0.1]}
+joints:
+  A: {type: revolute, between: [ground, b], point: [0, 0, 0], axis: [0, 1, 0], motion: 5*t}
+  B: {type: revolute, between: [b, c], point: [1, 0, 0], axis: [0, 1, 0]}
+run: {end: 1}
+YAML
+expect 0 accel "$work/motor.yaml" --method tree --json
+cp "$work/out" "$work/motor"
+methods "lagrange schur rates barycentre nullspace partition relative director auto" "$work/motor.yaml" \
+    "close(d['qdd']['B'][0], json.load(open('$work/motor'))['qdd']['B'][0], 1e-9) and abs(d['qdd']['A'][0]) < 1e-12"
+for motion in "5*t" "0.3*sin(t)" "1 + 0*t"; do
+    sed "s/5\*t/$motion/" "$work/motor.yaml" >"$work/motor_too.yaml"
+    for method in tree lagrange schur rates barycentre; do
+        expect 0 run "$work/motor_too.yaml" --method $method --json --strict
+    done
+done
+write rotor <<'YAML'
+linkwork: 1
+name: balanced rotor in two bearings
+gravity: [0, 0, 0]
+parameters: {w: 100}
+bodies:
+  s: {mass: 1, com: [0.35, 0.25, -0.25], inertia: [0.2, 0.2, 0.2]}
+joints:
+  h1: {type: revolute, between: [ground, s], point: [0, 0, 0], axis: [0.7, 0.5, -0.5], v: w}
+  h2: {type: revolute, between: [ground, s], point: [0.7, 0.5, -0.5], axis: [0.7, 0.5, -0.5]}
+run: {end: 1}
+YAML
+for w in 1 100 1000; do
+    methods "rcr cut lagrange schur relative nullspace partition director auto" "$work/rotor.yaml" \
+        "abs(d['qdd']['h1'][0]) < 1e-9 * $w * $w" --set w=$w
+    for method in auto rcr lagrange nullspace; do
+        expect 0 run "$work/rotor.yaml" --method $method --json --strict --set w=$w
+        json "close(d['final']['joints']['h1']['q'][0], $w, 1e-6 * $w)"
+    done
+done
+for v in 1 2 3 0.7 1.1; do
+    write cancel <<YAML
+linkwork: 1
+name: the forces on a body without mass cancel
+gravity: [0, 0, 0]
+bodies:
+  A: {kind: point, mass: 0}
+  B: {kind: point, mass: 1, position: [1, 0, 0]}
+joints:
+  a: {type: prismatic, between: [ground, A], axis: [1, 0, 0]}
+  b: {type: prismatic, between: [A, B], axis: [1, 0, 0], v: $v}
+forces:
+  brake: {type: torsion, joint: a, law: "if(t > 0.5, 20*v, 0)"}
+  link: {type: torsion, joint: b, stiffness: 30, damping: 7.3}
+run: {end: 1}
+YAML
+    expect 0 run "$work/cancel.yaml" --json --strict
+done
+write cancel_in_law <<'YAML'
+linkwork: 1
+name: the parts of a law cancel
+gravity: [0, 0, 0]
+bodies:
+  A: {kind: point, mass: 0}
+  B: {kind: point, mass: 1, position: [1, 0, 0]}
+joints:
+  a: {type: prismatic, between: [ground, A], axis: [1, 0, 0]}
+  b: {type: prismatic, between: [ground, B], axis: [1, 0, 0], v: 2.2}
+forces:
+  stop: {type: torsion, joint: a, stiffness: 20, law: "85.8*(x + 0.005) + 8.98*v"}
+  link: {type: spring, between: [A, B], first: [0, 0, 0], second: [0, 0, 0], stiffness: 30, length: 1}
+run: {end: 1.14}
+YAML
+expect 0 run "$work/cancel_in_law.yaml" --json --strict
+cp "$work/out" "$work/in_law"
+sed 's/stiffness: 20, law: "85.8\*(x + 0.005) + 8.98\*v"/stiffness: 20, damping: 8.98, law: "85.8*(x + 0.005)"/' "$work/cancel_in_law.yaml" >"$work/apart.yaml"
+expect 0 run "$work/apart.yaml" --json --strict
+json "close(d['final']['joints']['b']['q'][0], json.load(open('$work/in_law'))['final']['joints']['b']['q'][0], 1e-7)"
+
+# --- a strut that holds a far heavier body: its spin about its own line is lost in the rounding of what it transmits
+write hold <<'YAML'
+linkwork: 1
+name: a strut holds a heavy body at rest, and spins about its own line
+parameters: {M: 1e4}
+bodies:
+  heavy: {mass: M, com: [-0.08, 0.55, -0.09], inertia: [M/10, M/10, M/10]}
+  strut: {mass: 0.831, com: [0.27, 0.01, 0.2], inertia: [0.086, 0.114, 0.087]}
+joints:
+  hinge: {type: revolute, between: [ground, heavy], point: [0, 0.8, 0], axis: [0, 1, 0.2]}
+  top: {type: spherical, between: [heavy, strut], point: [-0.2, 0.2, -0.3]}
+  foot: {type: spherical, between: [ground, strut], point: [0.9, -0.2, 0.6]}
+YAML
+for M in 1 1e4 1e6; do # in closed form, for every M
+    methods "cut lagrange nullspace partition partition-absolute schur relative auto" "$work/hold.yaml" \
+        "all(close(x, y, 1e-5) for x, y in zip(d['qdd']['foot'], (0.908681, -0.330429, 0.743466)))" --set M=$M
+done
+for M in 1e9 1e10 1e11 1e12 1e13; do # right, or refused
+    for method in auto cut rcr lagrange schur relative nullspace nullspace-svd partition partition-absolute massless; do
+        status=0
+        "$linkwork" accel "$work/hold.yaml" --method $method --set M=$M --json >"$work/out" 2>"$work/err" || status=$?
+        [[ $status -eq 1 ]] || json "all(close(x, y, 1e-4) for x, y in zip(d['qdd']['foot'], (0.908681, -0.330429, 0.743466)))"
+    done
+done

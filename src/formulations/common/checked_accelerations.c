@@ -14,6 +14,8 @@ struct lw_checked {
     const lw_model *model;
     lw_balance *balance;
     double *vdot, *reactions, *multipliers;
+    double *shaken,
+        *other; /* joint forces that differ in their last digits, and the accelerations they cause */
 };
 
 lw_checked *lw_checked_create(const lw_model *model) {
@@ -23,6 +25,8 @@ lw_checked *lw_checked_create(const lw_model *model) {
         c->arena = arena;
         c->model = model;
         c->vdot = LW_NEW(arena, double, model->nv + 1);
+        c->shaken = LW_NEW(arena, double, model->nv + 1);
+        c->other = LW_NEW(arena, double, model->nv + 1);
         c->reactions = LW_NEW(arena, double, 6 * (size_t)model->joint_count + 1);
         c->multipliers = LW_NEW(arena, double, lw_balance_multiplier_count(model) + 1);
         c->balance = lw_balance_create(model);
@@ -44,6 +48,29 @@ void lw_checked_destroy(lw_checked *c) {
 static double enough_for(const lw_formulation *formulation) {
     const double share = 100; /* of its error in the mean there is so much in the worst place */
     return fmax(LW_BALANCE_ENOUGH, share * formulation->accuracy);
+}
+
+/* Equations that balance to rounding do not determine the motion of a light body whose own forces are smaller
+ * than the rounding of those that it transmits. Where that may be so, the answer must not depend on their
+ * last digits. */
+static lw_status be_certain(lw_checked *c, lw_method *method, const lw_balance_state *state,
+                            lw_error *error) {
+    const lw_model *model = c->model;
+    double scale;
+    if (!lw_balance_shake(c->balance, state, c->shaken, &scale)) return LW_OK;
+    lw_status status = method->formulation->accelerations(method, state->t, state->q, state->v, c->shaken,
+                                                          c->other, NULL, NULL, error);
+    int speed = status == LW_OK ? lw_balance_uncertain(c->balance, state->vdot, c->other, scale) : -1;
+    if (speed < 0) return status;
+    int body = 1;
+    while (speed >= model->links[body].v + model->links[body].joint.nv) body++;
+    const lw_joint_entry *joint = &model->joints[model->bodies[body].joint_index];
+    return lw_fail_at(
+        error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
+        "bring masses and forces closer to each other, or give the light bodies no mass at all",
+        "method %s at t = %.9g: its acceleration is rounding of far larger forces that body \"%s\" "
+        "transmits (they have no digits left for a body of %.3g kg)",
+        method->formulation->name, state->t, model->bodies[body].name, model->links[body].inertia.mass);
 }
 
 /* Puts the answer of a method, with accelerations vdot and reactions, to the check. */
@@ -70,7 +97,8 @@ static lw_status judge(lw_checked *c, lw_method *method, const lw_method_options
     };
     lw_balance_result result = lw_balance_check(c->balance, &state);
     if (amount) *amount = result.amount;
-    return lw_balance_verdict(c->model, &result, enough_for(f), f->name, t, error);
+    lw_status status = lw_balance_verdict(c->model, &result, enough_for(f), f->name, t, error);
+    return status == LW_OK && f->accuracy == 0 ? be_certain(c, method, &state, error) : status;
 }
 
 lw_status lw_checked_accelerations(lw_checked *c, lw_method *method, const lw_method_options *options,

@@ -13,6 +13,7 @@
  * Cost     a few calls at the start, and after steps that end in a singular position.
  */
 #include "formulations/rcr/rcr_parts.h"
+#include "model/joint.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,10 +27,18 @@ static const double settling = 1e-2;
 /* rad: positions nearer to a singular one cannot be distinguished from it (rcr_solve.c: vanished). */
 static const double near = 1e-4;
 
+/* Products of velocities count, too: those of a balanced rotor cancel, and leave their rounding. */
 static double largest_acceleration(const lw_rcr *m) {
+    const lw_model *model = m->loop_base.base.model;
+    const lw_data *data = m->loop_base.data;
     double largest = 0;
-    for (int i = 1; i <= m->loop_base.base.model->body_count; i++)
-        for (int k = 0; k < 6; k++) largest = fmax(largest, fabs(m->loop_base.data->nodes[i].a[k]));
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        for (int k = 0; k < 6; k++) largest = fmax(largest, fabs(data->nodes[i].a[k]));
+        for (int k = 0; k < link->joint.nv; k++)
+            if (lw_joint_speed_turns(link->joint.type, k))
+                largest = fmax(largest, data->v[link->v + k] * data->v[link->v + k]);
+    }
     return largest;
 }
 

@@ -1,0 +1,77 @@
+/* balance_certainty.c - do the equations of motion determine the accelerations, or is one of them rounding of
+ * far larger forces?
+ *
+ * The joint forces tau are changed by the last digit of what each joint transmits; an acceleration that
+ * changes with them is not determined (8). This matters for a light body whose own motion is due to forces
+ * far smaller than those that it transmits; where the loops determine its motion, nothing changes.
+ *
+ * Source   docs/theory/balance.md, 8.
+ * Cost     O(bodies), and one more call of the method where forces are that different.
+ * Limits   wide by about a hundred: errors of methods are smaller than the worst case of (8).
+ */
+#include "constraints/balance_parts.h"
+#include "model/joint.h"
+
+#include <float.h>
+#include <math.h>
+
+static const double last_digit = DBL_EPSILON;
+/* Relative to the forces that move a body. */
+static const double noticeable = 1e-8;
+static const double certain = 1e-3;
+
+/* The wrench (torque, force) that the joint of body i transmits, about the origin of the body's internal
+ * frame, by size. */
+static void transmitted_by_joint(const lw_balance *b, int i, const double *reactions, double size[2]) {
+    const double *reaction = reactions + 6 * b->model->bodies[i].joint_index;
+    size[1] = lw_v3_norm(reaction);
+    size[0] = lw_v3_norm(reaction + 3) + b->sums[i].length * size[1];
+}
+
+bool lw_balance_shake(const lw_balance *b, const lw_balance_state *s, double *shaken, double *scale) {
+    const lw_model *model = b->model;
+    bool strained = false;
+    double sign = 1;
+    *scale = 0;
+    for (int k = 0; k < model->nv; k++) shaken[k] = s->tau ? s->tau[k] : 0;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        const lw_term_sum *m = &b->sums[i];
+        const double moment = link->inertia.second[0] + link->inertia.second[1] + link->inertia.second[2];
+        double size[2];
+        transmitted_by_joint(b, i, s->reactions, size);
+        double acting[2] = {m->own[0] + m->swirl[0], m->own[1] + m->swirl[1]};
+        for (int k = 0; k < link->joint.nv; k++)
+            acting[lw_joint_speed_turns(link->joint.type, k) ? 0 : 1] += b->gross[link->v + k];
+        if (moment > 0) *scale = fmax(*scale, acting[0] / moment);
+        if (link->inertia.mass > 0) *scale = fmax(*scale, acting[1] / (link->inertia.mass * b->length));
+        for (int k = 0; k < link->joint.nv; k++, sign = -sign) {
+            const double *S = b->data->S + 6 * (link->v + k), turn = lw_v3_norm(S), slide = lw_v3_norm(S + 3);
+            const double digits = last_digit * (turn * size[0] + slide * size[1]);
+            const double own = turn * m->own[0] + slide * m->own[1] + b->gross[link->v + k];
+            if (link->prescribed >> k & 1) continue;
+            shaken[link->v + k] += sign * digits;
+            if (link->inertia.mass > 0 || moment > 0) strained |= digits > noticeable * own;
+        }
+    }
+    return strained;
+}
+
+int lw_balance_uncertain(const lw_balance *b, const double *vdot, const double *other, double scale) {
+    const lw_model *model = b->model;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        const lw_rigid_inertia *I = &link->inertia;
+        double size[2] = {0}, change[2] = {0};
+        if (!(I->mass > 0)) continue; /* Its accelerations follow from others, or from rates of forces. */
+        for (int k = 0; k < link->joint.nv; k++) {
+            const int turns = lw_joint_speed_turns(link->joint.type, k);
+            size[turns] += vdot[link->v + k] * vdot[link->v + k];
+            change[turns] = fmax(change[turns], fabs(other[link->v + k] - vdot[link->v + k]));
+        }
+        for (int turns = 0; turns < 2; turns++)
+            if (change[turns] > certain * sqrt(size[turns]) + 1e-12 * scale * (turns ? 1 : b->length))
+                return link->v;
+    }
+    return -1;
+}

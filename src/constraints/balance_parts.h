@@ -1,0 +1,55 @@
+/* balance_parts.h - the terms of the balance check, for the files that implement it.
+ *
+ * balance.c             the equations (1) to (4) of docs/theory/balance.md
+ * balance_certainty.c   whether they determine the answer (8)
+ */
+#ifndef LW_BALANCE_PARTS_H
+#define LW_BALANCE_PARTS_H
+
+#include "constraints/balance.h"
+#include "model/rows.h"
+
+/* The sum of the terms in the equation of one body: its residual, and the magnitudes of the terms. Torque
+ * first, then force. */
+typedef struct lw_term_sum {
+    double rest[6];
+    double sum[2], own[2];
+    /* The magnitudes of the products of velocities before they cancel: a rotor that is balanced has no
+     * inertia forces, except for their rounding. */
+    double swirl[2];
+    double length; /* The longest arm of the forces on the body. */
+    /* The effect of rounding in accelerations on the inertia forces of the body, and of all that its joint
+     * carries. */
+    double rounding[2], beyond[2];
+} lw_term_sum;
+
+struct lw_balance {
+    lw_arena *arena;
+    const lw_model *model;
+    lw_data *data;
+    lw_rows *rows; /* Rows of closures and constraints. */
+    double *A;     /* 6 per body, 0 .. n: spatial acceleration, internal axes and origin */
+    double *a;     /* 6 per body: (angular acceleration; acceleration of the centre of mass), world axes. */
+    double *V;     /* 6 per body: the velocities in the rows. */
+    /* 2 per body, 0 .. n: the error of A, angular and linear, due to rounding of joint accelerations. */
+    double *digits;
+    double *slack;     /* per row: H'V - rate */
+    lw_term_sum *sums; /* per body, 0 .. n */
+    double *parts;     /* 2 per element: the magnitudes of its parts, torque and force. */
+    /* Per speed: the magnitudes of all parts of the joint's elements, which may cancel each other. */
+    double *gross;
+    /* The same at the given speeds, where bodies without mass have other ones in the answer: the forces of
+     * their dampers are rounded like those from which the new speeds follow. */
+    double *given_gross;
+    double length;   /* The longest arm on a body. */
+    double heaviest; /* The largest mass of a body. */
+    double most;     /* The largest force in the mechanism. */
+    int strongest;   /* The body on which it acts. */
+    double acting;   /* The largest applied force: the bodies' own terms, and elements in joints. */
+    /* Rounding relative to the largest force: g eps, or the accuracy of an approximate method. */
+    double noise;
+    /* The noise of forces: `noise` times the largest force. */
+    double floor;
+};
+
+#endif
