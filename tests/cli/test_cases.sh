@@ -286,7 +286,9 @@ says err "negative damping"
 expect 1 run "$cases/hang_404.yaml" --end 0.01
 says err "jumps there"
 says err "tanh(v/0.01)"
-expect 0 run "$cases/hang_1853.yaml" --end 0.01
+expect 1 run "$cases/hang_1853.yaml" --end 0.01 # 3000 N pass through a trolley of 1e-12 kg, whose rounding alone would move it at 0.7 m/s^2
+says err 'joint "rail"'
+says err "no digits left for a body of 1e-12 kg"
 expect 1 run "$cases/hang_2029.yaml" --end 0.01
 says err 'force "bend'
 says err "stiffness"
@@ -414,6 +416,6 @@ for M in 1e9 1e10 1e11 1e12 1e13; do # right, or refused
     for method in auto cut rcr lagrange schur relative nullspace nullspace-svd partition partition-absolute massless; do
         status=0
         "$linkwork" accel "$work/hold.yaml" --method $method --set M=$M --json >"$work/out" 2>"$work/err" || status=$?
-        [[ $status -eq 1 ]] || json "all(close(x, y, 1e-4) for x, y in zip(d['qdd']['foot'], (0.908681, -0.330429, 0.743466)))"
+        [[ $status -ne 0 ]] || json "all(close(x, y, 1e-4) for x, y in zip(d['qdd']['foot'], (0.908681, -0.330429, 0.743466)))"
     done
 done
