@@ -60,7 +60,8 @@ static lw_status be_certain(lw_checked *c, lw_method *method, const lw_balance_s
     if (!lw_balance_shake(c->balance, state, c->shaken, &scale)) return LW_OK;
     lw_status status = method->formulation->accelerations(method, state->t, state->q, state->v, c->shaken,
                                                           c->other, NULL, NULL, error);
-    /* Any joint force turns an idle spin (model/idle_spins.c), and is refused for it; (8) says nothing then. */
+    /* Any joint force turns an idle spin (model/idle_spins.c), and is refused for it; (8) says nothing
+     * then. */
     if (status != LW_OK && model->idle_count) return LW_OK;
     int speed = status == LW_OK ? lw_balance_uncertain(c->balance, state->vdot, c->other, scale) : -1;
     if (speed < 0) return status;
