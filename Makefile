@@ -12,7 +12,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 # tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
-.PHONY: build run test test-long test-sanitize test-thread test-page check-layers check-prose check-format format fuzz fuzz-merge bench bench-peers \
+.PHONY: build run test test-long test-sanitize test-thread test-page check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers \
 	comparison endurance install setup clean help
 .DEFAULT_GOAL := build
 
@@ -72,6 +72,11 @@ check-format: ## the C files are formatted as .clang-format says
 format: ## format the C files
 	@bash tools/setup --format
 	@sh tools/check_format --fix
+
+reference: ## the public functions in a browser, from their headers: build/reference/html/index.html (installs Doxygen)
+	@bash tools/setup --reference
+	@mkdir -p build/reference && doxygen docs/reference.doxyfile
+	@echo "$(CURDIR)/build/reference/html/index.html"
 
 fuzz: ## fuzz the reader and the expressions, SECONDS (60) in all
 	@bash tools/setup --fuzz

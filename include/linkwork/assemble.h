@@ -35,6 +35,8 @@ LW_API lw_status lw_assemble(const lw_model *model, double t, double *q, double 
 
 /* Mobility of a mechanism in an assembled position. */
 typedef struct lw_mobility lw_mobility;
+/* Finds the independent rows at q. Questions about a mobility that is NULL, or a
+ * row that is not there, are answered by 0, -1 or NULL. */
 LW_API lw_status lw_mobility_create(const lw_model *model, double t, const double *q, lw_mobility **mobility,
                                     lw_error *error);
 LW_API void lw_mobility_destroy(lw_mobility *mobility);

@@ -29,6 +29,7 @@ LW_API void lw_merits_destroy(lw_merits *merits);
 /* At an assembled position. LW_ERROR_SINGULAR: some motion of the mechanism has no inertia. */
 LW_API lw_status lw_merits_evaluate(lw_merits *merits, double t, const double *q, lw_error *error);
 
+/* How many coordinates there are, and what was found of each; NULL: there is none of this index. */
 LW_API int lw_merits_count(const lw_merits *merits);
 LW_API const lw_merit *lw_merits_get(const lw_merits *merits, int index);
 LW_API int lw_merits_freedom(const lw_merits *merits); /* how many coordinates are independent */

@@ -26,6 +26,7 @@ extern "C" {
 
 typedef struct lw_data lw_data;
 
+/* The workspace of a model, which must outlive it; allocator may be NULL. */
 LW_API lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, lw_data **data);
 LW_API void lw_data_destroy(lw_data *data);
 /* The model's inputs (model.h) for all calls with this data: each call takes the numbers that stand in the
@@ -47,10 +48,11 @@ LW_API int lw_joint_coordinates(const lw_model *model, lw_data *data, double t, 
                                 const double *v, int joint, double *coordinates, double *speeds);
 
 /* Energies of the tree in a state; potential is that of gravity (zero at the world's origin), of springs and
- * torsion springs (also those whose law depends on x alone) and of bushings. NaN for a wrong argument. */
+ * torsion springs (also those whose law depends on x alone) and of bushings. */
 typedef struct lw_energy {
     double kinetic, potential;
 } lw_energy;
+/* The energies of the tree in a state; NaN for a wrong argument. */
 LW_API lw_energy lw_energy_of(const lw_model *model, lw_data *data, double t, const double *q,
                               const double *v);
 

@@ -55,6 +55,7 @@ typedef struct lw_results_options {
 
 #define LW_RECORD_DEFAULT "joint(*), position(*), ledger"
 
+/* Opens a results file for a model, which must outlive it. */
 LW_API lw_status lw_results_open(const lw_model *model, const lw_results_options *options,
                                  lw_results **results, lw_error *error);
 /* What the record needs of each sample besides q, v and the ledger: for lw_run_options. */
@@ -79,6 +80,7 @@ typedef struct lw_plot_options {
     const char *quantity;         /* name of the vertical axes; NULL: by their units */
     bool log_x, log_y;            /* in decades; what is not positive leaves a gap */
 } lw_plot_options;
+/* lw_plot_results with these options. */
 LW_API lw_status lw_plot_with(const char *results_path, const char *svg_path, const lw_plot_options *options,
                               lw_error *error);
 

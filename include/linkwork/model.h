@@ -26,6 +26,7 @@ LW_API lw_status lw_model_compile(const lw_spec *spec, const lw_allocator *alloc
                                   lw_model **model);
 LW_API void lw_model_destroy(lw_model *model);
 
+/* Its name, and the file it was read from, as the spec has them. */
 LW_API const char *lw_model_name(const lw_model *model);
 LW_API const char *lw_model_file(const lw_model *model);
 /* Coordinates of the tree, then angles of joints that close loops, where their number of turns matters
@@ -59,10 +60,12 @@ typedef struct lw_joint_info {
     unsigned prescribed; /* bit k: speed k is prescribed */
 } lw_joint_info;
 
+/* How many joints there are, the index of one by its name, and what is known of it. */
 LW_API int lw_model_joint_count(const lw_model *model);
 LW_API int lw_model_joint(const lw_model *model, const char *name); /* -1 if there is none */
 LW_API lw_joint_info lw_model_joint_info(const lw_model *model, int joint);
 
+/* Force elements and constraints, 0 .. count-1, in the order of the spec. */
 LW_API int lw_model_force_count(const lw_model *model);
 LW_API const char *lw_model_force_name(const lw_model *model, int force);
 LW_API int lw_model_constraint_count(const lw_model *model);

@@ -19,6 +19,7 @@ typedef struct lw_method_info {
     const char *summary;     /* one sentence */
 } lw_method_info;
 
+/* How many methods there are, and each of them, 0 .. count-1; a struct of zeros if there is none. */
 LW_API int lw_method_count(void);
 LW_API lw_method_info lw_method_at(int index);
 /* Does the method of this name apply to the model? If not, why (and LW_ERROR_UNSUPPORTED) stands in error. */
@@ -30,6 +31,7 @@ LW_API const char *lw_method_auto(const lw_model *model, char *why, size_t size,
 LW_API const char *lw_method_auto_at(const lw_model *model, double t, const double *q, const double *v,
                                      char *why, size_t size, lw_error *error);
 
+/* The integrators, 0 .. count-1: name, and one sentence about it; NULL if there is none. */
 LW_API int lw_integrator_count(void);
 LW_API const char *lw_integrator_name(int index);
 LW_API const char *lw_integrator_summary(int index);

@@ -53,6 +53,7 @@ LW_API lw_status lw_simulation_step(lw_simulation *simulation, lw_error *error);
 /* The caller's event that has ended the last call with LW_EVENT, an index of options->events; -1: none. */
 LW_API int lw_simulation_event(const lw_simulation *simulation);
 
+/* The present time; NaN for NULL. */
 LW_API double lw_simulation_time(const lw_simulation *simulation);
 /* The present state; either may be NULL. */
 LW_API lw_status lw_simulation_state(const lw_simulation *simulation, double *q, double *v);

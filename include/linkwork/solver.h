@@ -49,6 +49,7 @@ LW_API lw_status lw_solver_create(const lw_model *model, const lw_solver_options
                                   const lw_allocator *allocator, lw_solver **solver, lw_error *error);
 LW_API void lw_solver_destroy(lw_solver *solver);
 
+/* Its model, and the name of its method. */
 LW_API const lw_model *lw_solver_model(const lw_solver *solver);
 LW_API const char *lw_solver_method(const lw_solver *solver);
 /* Why this method: a sentence. */

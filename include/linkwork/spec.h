@@ -220,6 +220,7 @@ typedef struct lw_run_spec {
 
 typedef struct lw_spec lw_spec;
 
+/* An empty spec, with gravity along -z; NULL if memory is out. */
 LW_API lw_spec *lw_spec_create(const char *name);
 LW_API void lw_spec_destroy(lw_spec *spec);
 
@@ -255,6 +256,8 @@ LW_API lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint);
 LW_API lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force);
 LW_API lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint);
 
+/* What a spec holds: texts and numbers as they were given, counts, and by index from 0 the name of a
+ * parameter or an input with its value (value may be NULL). */
 LW_API const char *lw_spec_name(const lw_spec *spec);
 LW_API const char *lw_spec_file(const lw_spec *spec);
 LW_API const double *lw_spec_gravity(const lw_spec *spec);

@@ -48,11 +48,14 @@ typedef struct lw_error {
 /* "file:line:column: object: message; remedy" into text; returns the length needed, as snprintf does. */
 LW_API int lw_error_format(const lw_error *error, char *text, size_t size);
 
+/* A status in a few words. */
 LW_API const char *lw_status_text(lw_status status);
 
 /* An ordered list of faults. It stops taking errors at 1000 and then says so in a last one. */
 typedef struct lw_report lw_report;
 
+/* An empty report; NULL if memory is out. Its size counts errors and warnings, which are in the order in
+ * which they were added; a fault that does not exist is NULL. */
 LW_API lw_report *lw_report_create(void);
 LW_API void lw_report_destroy(lw_report *report);
 LW_API size_t lw_report_size(const lw_report *report);

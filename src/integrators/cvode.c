@@ -53,6 +53,15 @@ static N_Vector history(lw_sundials *run) {
     return predicted;
 }
 
+/* Messages go to run->text: by the context from version 7 on. */
+static bool listens(lw_cvode *run) {
+#if SUNDIALS_VERSION_MAJOR < 7
+    return CVodeSetErrHandlerFn(run->memory, lw_sundials_message, &run->base) == CV_SUCCESS;
+#else
+    return run->memory != NULL;
+#endif
+}
+
 lw_status lw_cvode_create(const lw_integrator *integrator, int formula, bool (*attach)(lw_cvode *run),
                           lw_system *system, const lw_integrator_options *options, double t, const double *y,
                           lw_integration **integration, lw_error *error) {
@@ -70,8 +79,8 @@ lw_status lw_cvode_create(const lw_integrator *integrator, int formula, bool (*a
     base->history = history;
     base->order = order;
     run->memory = CVodeCreate(formula, base->context);
-    if (!run->memory || CVodeSetErrHandlerFn(run->memory, lw_sundials_message, base) ||
-        CVodeSetUserData(run->memory, base) || CVodeInit(run->memory, derivative, t, base->y) ||
+    if (!run->memory || !listens(run) || CVodeSetUserData(run->memory, base) ||
+        CVodeInit(run->memory, derivative, t, base->y) ||
         CVodeSStolerances(run->memory, options->tolerance, options->tolerance) ||
         CVodeSetMaxStep(run->memory, base->largest_step) || !attach(run)) {
         lw_cvode_destroy(&base->base);

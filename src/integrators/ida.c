@@ -271,6 +271,15 @@ static bool attach_linear_solver(ida *run) {
            IDASetLSNormFactor(run->memory, sqrt(base->controlled)) == 0;
 }
 
+/* Messages go to run->text: by the context from version 7 on. */
+static bool listens(ida *run) {
+#if SUNDIALS_VERSION_MAJOR < 7
+    return IDASetErrHandlerFn(run->memory, lw_sundials_message, &run->base) == IDA_SUCCESS;
+#else
+    return run->memory != NULL;
+#endif
+}
+
 static lw_status create(lw_system *system, const lw_integrator_options *options, double t, const double *y,
                         const double *ydot, lw_integration **integration, lw_error *error) {
     *integration = NULL;
@@ -298,8 +307,8 @@ static lw_status create(lw_system *system, const lw_integrator_options *options,
     }
     run->moved = N_VClone(base->y);
     run->memory = IDACreate(base->context);
-    if (!run->moved || !run->memory || IDASetErrHandlerFn(run->memory, lw_sundials_message, base) ||
-        IDASetUserData(run->memory, base) || IDAInit(run->memory, residual, t, base->y, base->ydot) ||
+    if (!run->moved || !run->memory || !listens(run) || IDASetUserData(run->memory, base) ||
+        IDAInit(run->memory, residual, t, base->y, base->ydot) ||
         IDASStolerances(run->memory, options->tolerance, options->tolerance) ||
         IDASetMaxStep(run->memory, base->largest_step) || !name_differential(run) ||
         !attach_linear_solver(run)) {

@@ -7,6 +7,9 @@
  * Stepping: one step at a time with the end of the run as SUNDIALS' output time, so that the sequence of
  * steps does not depend on the output times; these are served by dense output (the solver's own polynomial,
  * of the order of the method).
+ *
+ * Versions: 6.4 and newer ones of 6, and 7, which differ in the context, in how errors are told, and in names
+ * of types and codes. sunrealtype is double.
  */
 #include "integrators/sundials.h"
 
@@ -19,6 +22,10 @@
 #include <sunlinsol/sunlinsol_spgmr.h>
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
+
+#if SUNDIALS_VERSION_MAJOR >= 7
+#define SUN_NLS_SUCCESS SUN_SUCCESS
+#endif
 
 enum { LARGEST_DENSE = 400, KRYLOV_VECTORS = 30 };
 
@@ -136,6 +143,26 @@ static N_Vector new_vector(lw_sundials *run) {
 
 /* --- creation ------------------------------------------------------------------------------------- */
 
+#if SUNDIALS_VERSION_MAJOR < 7
+static bool create_context(lw_sundials *run) { return SUNContext_Create(NULL, &run->context) == 0; }
+#else
+static void keep_message(int line, const char *function, const char *file, const char *message,
+                         SUNErrCode code, void *data, SUNContext context) {
+    (void)line, (void)function, (void)file, (void)code, (void)context;
+    lw_sundials *run = data;
+    snprintf(run->text, sizeof run->text, "%s", message ? message : "");
+}
+
+/* A new context would print errors and warnings: it gets a handler of ours in place of its own, and no
+ * logger. */
+static bool create_context(lw_sundials *run) {
+    return SUNContext_Create(SUN_COMM_NULL, &run->context) == SUN_SUCCESS &&
+           SUNContext_SetLogger(run->context, NULL) == SUN_SUCCESS &&
+           SUNContext_ClearErrHandlers(run->context) == SUN_SUCCESS &&
+           SUNContext_PushErrHandler(run->context, keep_message, run) == SUN_SUCCESS;
+}
+#endif
+
 lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_system *system,
                              const lw_integrator_options *options, double t, const double *y,
                              lw_sundials **run, lw_error *error) {
@@ -156,7 +183,7 @@ lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_sy
     made->tolerance = options->tolerance;
     made->largest_step = options->step > 0 ? options->step : 0;
     made->begin = made->end = made->t_start = t;
-    if (SUNContext_Create(NULL, &made->context) == 0) {
+    if (create_context(made)) {
         made->y = new_vector(made);
         made->ydot = made->y ? N_VClone(made->y) : NULL;
         made->between = made->y ? N_VClone(made->y) : NULL;
@@ -335,11 +362,13 @@ int lw_sundials_residual(lw_sundials *run, double t, N_Vector y, N_Vector ydot, 
                                                   NV_DATA_S(residual), &run->evaluations, &run->failure));
 }
 
+#if SUNDIALS_VERSION_MAJOR < 7
 void lw_sundials_message(int code, const char *module, const char *function, char *message, void *data) {
     (void)code, (void)module, (void)function;
     lw_sundials *run = data;
     snprintf(run->text, sizeof run->text, "%s", message);
 }
+#endif
 
 /* The flags that CVODE and IDA have in common, and one of ours: time stands still. */
 enum { TOO_MUCH_ACCURACY = -2, ERROR_TEST_FAILED = -3, NO_CONVERGENCE = -4, STANDSTILL = -1000 };

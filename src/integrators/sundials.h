@@ -6,6 +6,7 @@
 
 #include "integrators/events.h"
 
+#include <sundials/sundials_config.h>
 #include <sundials/sundials_context.h>
 #include <sundials/sundials_linearsolver.h>
 #include <sundials/sundials_matrix.h>
@@ -101,7 +102,10 @@ int lw_sundials_residual(lw_sundials *run, double t, N_Vector y, N_Vector ydot, 
 int lw_sundials_answer(lw_sundials *run, double t, lw_status status);
 /* Adds the statistics up to the last start. */
 void lw_sundials_add_before(const lw_sundials *run, lw_integrator_statistics *statistics);
-/* Stores the message of SUNDIALS instead of printing it. */
+#if SUNDIALS_VERSION_MAJOR < 7
+/* Stores the message of SUNDIALS instead of printing it. From version 7 on the context is told of a function
+ * for this, in lw_sundials_create; before, each solver. */
 void lw_sundials_message(int code, const char *module, const char *function, char *message, void *data);
+#endif
 
 #endif

@@ -31,6 +31,12 @@ find "$build/CMakeFiles/linkwork-program.dir" -name '*.o' -exec nm -u {} + | awk
 missing=$(comm -23 "$work/used" "$work/declared")
 [[ -z $missing ]] || { echo "the program uses functions that are not public: $missing" >&2; exit 1; }
 
+# Every function is called wrongly by a test.
+while read -r name; do
+    grep -q "\b$name(" "$source"/tests/unit/test_misuse.c "$source"/tests/unit/test_bad_indices.c ||
+        { echo "$name is in no table of misuses: tests/unit/test_misuse.c" >&2; exit 1; }
+done <"$work/declared"
+
 version=$(sed -n 's/^#define LW_VERSION "\(.*\)"/\1/p' "$source/include/linkwork/version.h")
 readelf -d "$library" | grep -q "SONAME.*\[liblinkwork.so.${version%.*}\]" || { readelf -d "$library" | grep SONAME >&2; exit 1; }
 echo "$count functions, exported by liblinkwork.so.${version%.*}"
