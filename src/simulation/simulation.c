@@ -8,8 +8,8 @@
  * Knots are the times at which the model's forces and motions have a jump or kink that is known in advance
  * (model_knots.c). No step goes past a knot: the integrator stops there and restarts. Of the two sides of a
  * jump it sees the left one up to the knot and the right one from there on, whatever the comparison says at
- * the knot itself: times that expressions see are moved into the span between two knots, by a few units of
- * rounding (docs/theory/integrators.md, "Knots").
+ * the knot itself, and so do samples: times that expressions see are moved into the span between two knots,
+ * by a few units of rounding (docs/theory/integrators.md, "Knots").
  *
  * Cost     advance: the integrator's evaluations, and one conversion of coordinates when the caller requests
  *          the state; nothing is allocated unless another integrator takes over.
@@ -78,6 +78,7 @@ static lw_status create_method(lw_simulation *s, lw_error *error) {
 /* Makes (q, v) at t the present state; the ledger's integrals are kept. */
 static void take_state(lw_simulation *s, double t, const double *q, const double *v) {
     s->t = t;
+    s->span = lw_model_span(s->model, t);
     memcpy(s->q, q, (size_t)s->model->nq * sizeof *q);
     memcpy(s->v, v, (size_t)s->model->nv * sizeof *v);
     s->plan.formulation->to_state(s->method, t, s->q, s->v, s->y);
@@ -86,13 +87,14 @@ static void take_state(lw_simulation *s, double t, const double *q, const double
 
 /* Computes q and v of the present state in the simulation's own arrays. */
 static void look(const lw_simulation *s) {
-    s->plan.formulation->from_state(s->method, s->t, s->y, s->q, s->v);
+    s->plan.formulation->from_state(s->method, lw_simulation_seen(s, s->t), s->y, s->q, s->v);
 }
 
 lw_energy lw_simulation_energy(lw_simulation *s) {
     const lw_formulation *f = s->plan.formulation;
+    const double t = lw_simulation_seen(s, s->t);
     look(s);
-    return f->energy ? f->energy(s->method, s->t, s->y) : lw_energy_of(s->model, s->data, s->t, s->q, s->v);
+    return f->energy ? f->energy(s->method, t, s->y) : lw_energy_of(s->model, s->data, t, s->q, s->v);
 }
 
 static lw_status start(lw_simulation *s, lw_error *error) {
@@ -231,7 +233,8 @@ lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
     return status == LW_OK ? set_off(s, error) : status;
 }
 
-/* Goes on beyond the knot at which the simulation stands; what the method moves there is booked. */
+/* Passes to the other side of the knot that has been reached, to which samples there belong; what the method
+ * moves at once is booked. */
 static lw_status pass_knot(lw_simulation *s, lw_error *error) {
     lw_system *system = &s->system.base;
     s->span = lw_model_span(s->model, s->t);
@@ -305,7 +308,6 @@ static lw_status go(lw_simulation *s, double t, bool step, double t_stop, lw_err
             from = s->t;
             memcpy(s->kept, s->y, size);
         }
-        if (status == LW_OK && s->t >= s->span.stop) status = pass_knot(s, error);
         double reached = t < s->span.stop ? t : s->span.stop;
         if (status == LW_OK && s->deferred >= 0 && (step || reached >= s->accepted))
             status = come_to_deferred(s, error);
@@ -313,6 +315,9 @@ static lw_status go(lw_simulation *s, double t, bool step, double t_stop, lw_err
             status = step ? take_step(s, &reached, error) : integrate(s, reached, error);
         if (status == LW_OK) {
             s->t = reached;
+            if (reached >= s->span.stop) status = pass_knot(s, error);
+        }
+        if (status == LW_OK) {
             if (step || reached >= t) return LW_OK;
             between_knots = true;
             continue;
@@ -379,10 +384,10 @@ const double *lw_simulation_tau(lw_simulation *s, double t, const double *q, con
 
 lw_status lw_simulation_accelerations(lw_simulation *s, double *vdot, double *reactions, lw_error *error) {
     if (!s) return is_missing(error);
+    const double t = lw_simulation_seen(s, s->t);
     look(s);
-    return lw_checked_accelerations(s->checked, s->method, &s->method_options, s->t, s->q, s->v,
-                                    lw_simulation_tau(s, s->t, s->q, s->v), vdot, reactions, NULL, NULL,
-                                    error);
+    return lw_checked_accelerations(s->checked, s->method, &s->method_options, t, s->q, s->v,
+                                    lw_simulation_tau(s, t, s->q, s->v), vdot, reactions, NULL, NULL, error);
 }
 
 lw_status lw_simulation_ledger(lw_simulation *s, lw_ledger *ledger) {
