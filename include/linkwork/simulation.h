@@ -45,8 +45,9 @@ LW_API const char *lw_simulation_method_reason(const lw_simulation *simulation);
 LW_API const char *lw_simulation_integrator(const lw_simulation *simulation);
 
 /* Exactly to t, also beyond options->end, or to an event before it: then LW_EVENT. The integrator's steps do
- * not depend on the times that are asked for; between their ends the state is dense output. After an error
- * the simulation stands where the last successful call has left it. */
+ * not depend on the times that are asked for; between their ends the state is dense output. They end where
+ * the model's forces and motions switch by time (docs/theory/integrators.md, "Knots"). After an error the
+ * simulation stands where the last successful call has left it. */
 LW_API lw_status lw_simulation_advance(lw_simulation *simulation, double t, lw_error *error);
 /* To the end of the integrator's next step, or to an event before it: then LW_EVENT. */
 LW_API lw_status lw_simulation_step(lw_simulation *simulation, lw_error *error);

@@ -188,6 +188,10 @@ bool lw_function_may_jump(const lw_function *function) {
     return false;
 }
 
+void lw_function_knots(const lw_function *function, size_t time, lw_knot_found found, void *context) {
+    if (function->code) lw_machine_knots(function->code, function->length, time, found, context);
+}
+
 bool lw_function_is_constant(const lw_function *function) {
     return function->code && function->length == 1 && function->code[0].op == LW_OP_CONSTANT;
 }

@@ -10,6 +10,7 @@
 #define LW_FUNCTION_H
 
 #include "expression/expression_types.h"
+#include "expression/time_knots.h"
 
 typedef struct lw_function lw_function;
 
@@ -31,6 +32,10 @@ bool lw_function_is_constant(const lw_function *function);
 /* Does it hold something whose slope jumps (if, abs, sign, floor, ceil, mod, min, max, ramp, a comparison, a
  * table)? */
 bool lw_function_may_jump(const lw_function *function);
+
+/* Calls `found` for the knots that it has as a function of time, which is variable number `time`
+ * (time_knots.h). A table is a function of a coordinate and has none. */
+void lw_function_knots(const lw_function *function, size_t time, lw_knot_found found, void *context);
 
 /* inputs may be NULL if the function uses none; they do not change along the curve of a jet. */
 double lw_function_value(const lw_function *function, const double *variables, const double *inputs);

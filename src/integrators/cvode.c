@@ -8,6 +8,7 @@
 #include "integrators/cvode.h"
 
 #include <cvode/cvode.h>
+#include <float.h>
 #include <math.h>
 
 static int derivative(double t, N_Vector y, N_Vector ydot, void *data) {
@@ -16,9 +17,9 @@ static int derivative(double t, N_Vector y, N_Vector ydot, void *data) {
 
 static void *memory_of(lw_sundials *run) { return ((lw_cvode *)run)->memory; }
 
-/* CVODE forgets its stop time when it has come there. */
+/* CVODE keeps an earlier stop time until it has come there, even when it starts anew beyond it. */
 static int start(lw_sundials *run, double t_stop) {
-    return isfinite(t_stop) ? CVodeSetStopTime(memory_of(run), t_stop) : CV_SUCCESS;
+    return CVodeSetStopTime(memory_of(run), fmin(t_stop, DBL_MAX));
 }
 
 static int restart(lw_sundials *run, double t_stop) {

@@ -197,9 +197,25 @@ static int solve(SUNLinearSolver solver, SUNMatrix matrix, N_Vector x, N_Vector 
 
 /* --- what the common stepping calls --------------------------------------------------------------- */
 
+/* IDA begins with a step that changes the state by half of the tolerance. Behind a jump of a large force that
+ * may be too short to move time; then it begins with the shortest one that does. */
+static int choose_first_step(lw_sundials *run) {
+    const double *y = NV_DATA_S(run->y), *rates = NV_DATA_S(run->ydot);
+    const double shortest = 16 * DBL_EPSILON * fabs(run->end);
+    double sum = 0;
+    for (int k = 0; k < run->controlled; k++) {
+        const double rate = rates[k] / (run->tolerance * (1 + fabs(y[k])));
+        sum += rate * rate;
+    }
+    const bool too_short = sqrt(sum / run->controlled) * shortest > 0.5;
+    return IDASetInitStep(from(run)->memory, too_short ? shortest : 0);
+}
+
 static int start(lw_sundials *run, double t_stop) {
     void *memory = from(run)->memory;
-    int flag = isfinite(t_stop) ? IDASetStopTime(memory, t_stop) : IDA_SUCCESS;
+    /* IDA keeps an earlier stop time until it has come there, even when it starts anew beyond it. */
+    int flag = IDASetStopTime(memory, fmin(t_stop, DBL_MAX));
+    if (flag >= 0 && !run->started) flag = choose_first_step(run);
     if (flag < 0 || from(run)->consistent || run->started) return flag;
     flag = IDACalcIC(memory, IDA_YA_YDP_INIT, isfinite(t_stop) ? t_stop : run->end + 1);
     return flag < 0 ? flag : IDAGetConsistentIC(memory, run->y, run->ydot);

@@ -437,6 +437,8 @@ static lw_status compile(lw_compiler *compiler) {
     if (status == LW_OK) status = lw_compile_motions(compiler);
     if (status == LW_OK) status = compile_elements(compiler);
     if (status != LW_OK || compiler->errors) return status;
+    status = lw_compile_knots(compiler);
+    if (status != LW_OK) return status;
     lw_validate_planar(compiler);
     status = lw_compile_cut_angles(compiler);
     if (status == LW_OK) status = compile_state(compiler);

@@ -87,6 +87,9 @@ lw_status lw_compile_constraints(lw_compiler *compiler);
 /* Free lengths that the model leaves to the initial state; to be called when this is known. */
 lw_status lw_compile_lengths(lw_compiler *compiler);
 
+/* model_knots.c: the jumps and kinks of all motions and elements at times that are known in advance. */
+lw_status lw_compile_knots(lw_compiler *compiler);
+
 /* idle_spins.c: to be called when the initial state is known, before pivots are judged. */
 lw_status lw_compile_idle(lw_compiler *compiler);
 

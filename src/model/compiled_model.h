@@ -161,6 +161,12 @@ typedef struct lw_kept_spec {
     uint64_t fingerprint; /* A hash of the spec as bytes; 0 if the spec is not known. */
 } lw_kept_spec;
 
+/* A time at which forces or motions have a jump or kink that is known in advance. Rounding may move it within
+ * before .. after, which contains `at`; these intervals are disjoint and ascend. */
+typedef struct lw_model_knot {
+    double before, at, after;
+} lw_model_knot;
+
 struct lw_model {
     lw_arena *arena;
     const lw_cut_move *moves; /* cuts that lw_model_compile has moved */
@@ -191,6 +197,9 @@ struct lw_model {
     lw_motion *motions;
     int force_count;
     lw_force *forces;
+    int knot_count, rhythm_count;
+    lw_model_knot *knots;   /* Times at which forces or motions have a jump or kink (model_knots.h), */
+    lw_knot *rhythms;       /* and those that recur. */
     bool depends_on_time;   /* prescribed motions, or elements that are functions of t */
     bool forces_need_world; /* some element needs world poses */
     int constraint_count;

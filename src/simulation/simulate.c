@@ -82,7 +82,7 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
     summary->energy_max_drift = fmax(summary->energy_max_drift, fabs(ledger->unaccounted));
     double position = 0, velocity = 0;
     if (f->violation) {
-        f->violation(s->method, t, s->y, &position, &velocity);
+        f->violation(s->method, lw_simulation_seen(s, t), s->y, &position, &velocity);
         summary->position_max = fmax(summary->position_max, position);
         summary->velocity_max = fmax(summary->velocity_max, velocity);
     }
@@ -90,7 +90,7 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
     summary->t_end = t;
     summary->samples++;
     lw_status status = check_energy(s, t, ledger, error);
-    if (status == LW_OK) status = check_sample(s, t, first || last, error);
+    if (status == LW_OK) status = check_sample(s, lw_simulation_seen(s, t), first || last, error);
     if (status != LW_OK || !options->observe) return status;
     if (s->reactions && f->reactions && s->integrator->needs_step) f->reactions(s->method, t, s->reactions);
     const lw_sample shown = {.t = t,

@@ -5,6 +5,12 @@
  * influence the steps. A change of the state or the equations (an input, a new state, an event) restarts the
  * integrator at (t, y).
  *
+ * Knots are the times at which the model's forces and motions have a jump or kink that is known in advance
+ * (model_knots.c). No step goes past a knot: the integrator stops there and restarts. Of the two sides of a
+ * jump it sees the left one up to the knot and the right one from there on, whatever the comparison says at
+ * the knot itself, and so do samples: times that expressions see are moved into the span between two knots,
+ * by a few units of rounding (docs/theory/integrators.md, "Knots").
+ *
  * Cost     advance: the integrator's evaluations, and one conversion of coordinates when the caller requests
  *          the state; nothing is allocated unless another integrator takes over.
  */
@@ -72,6 +78,7 @@ static lw_status create_method(lw_simulation *s, lw_error *error) {
 /* Makes (q, v) at t the present state; the ledger's integrals are kept. */
 static void take_state(lw_simulation *s, double t, const double *q, const double *v) {
     s->t = t;
+    s->span = lw_model_span(s->model, t);
     memcpy(s->q, q, (size_t)s->model->nq * sizeof *q);
     memcpy(s->v, v, (size_t)s->model->nv * sizeof *v);
     s->plan.formulation->to_state(s->method, t, s->q, s->v, s->y);
@@ -80,13 +87,14 @@ static void take_state(lw_simulation *s, double t, const double *q, const double
 
 /* Computes q and v of the present state in the simulation's own arrays. */
 static void look(const lw_simulation *s) {
-    s->plan.formulation->from_state(s->method, s->t, s->y, s->q, s->v);
+    s->plan.formulation->from_state(s->method, lw_simulation_seen(s, s->t), s->y, s->q, s->v);
 }
 
 lw_energy lw_simulation_energy(lw_simulation *s) {
     const lw_formulation *f = s->plan.formulation;
+    const double t = lw_simulation_seen(s, s->t);
     look(s);
-    return f->energy ? f->energy(s->method, s->t, s->y) : lw_energy_of(s->model, s->data, s->t, s->q, s->v);
+    return f->energy ? f->energy(s->method, t, s->y) : lw_energy_of(s->model, s->data, t, s->q, s->v);
 }
 
 static lw_status start(lw_simulation *s, lw_error *error) {
@@ -157,7 +165,7 @@ void lw_simulation_mark(lw_simulation *s, double t, const double *y) {
     lw_archive archive = {
         .mode = LW_ARCHIVE_WRITE, .bytes = s->anchor.decided, .size = s->anchor.decided_size};
     s->anchor.t = t;
-    s->anchor.t_stop = s->t_stop;
+    s->anchor.t_stop = lw_simulation_bound(s);
     s->anchor.steps = 0;
     memcpy(s->anchor.y, y, (size_t)s->system.base.size * sizeof *y);
     if (!f->archive) return;
@@ -187,16 +195,11 @@ static void take_next_integrator(lw_simulation *s) {
     lw_effort_changes(&s->system.effort);
 }
 
-lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
+/* Makes the integrator restart at the present state, in which the method has started. */
+static lw_status set_off(lw_simulation *s, lw_error *error) {
     const lw_formulation *f = s->plan.formulation;
     lw_system *system = &s->system.base;
-    lw_status status = LW_OK;
-    if (system->root_count > s->plan.options.event_count) {
-        s->crossed_t = s->t;
-        memcpy(s->crossed_y, s->y, (size_t)system->size * sizeof *s->y);
-        status = f->cross(s->method, s->t, s->y, NULL, error);
-    }
-    if (status == LW_OK && f->project) status = f->project(s->method, s->t, s->y, error);
+    lw_status status = f->project ? f->project(s->method, lw_simulation_seen(s, s->t), s->y, error) : LW_OK;
     if (status != LW_OK) return status;
     /* An integrator that was to take over later, from a state that is no longer reached, starts here. */
     if (s->next) take_next_integrator(s);
@@ -218,6 +221,27 @@ lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
     return status;
 }
 
+lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
+    lw_system *system = &s->system.base;
+    lw_status status = LW_OK;
+    s->span = lw_model_span(s->model, s->t);
+    if (system->root_count > s->plan.options.event_count) {
+        s->crossed_t = lw_simulation_seen(s, s->t);
+        memcpy(s->crossed_y, s->y, (size_t)system->size * sizeof *s->y);
+        status = s->plan.formulation->cross(s->method, s->crossed_t, s->y, NULL, error);
+    }
+    return status == LW_OK ? set_off(s, error) : status;
+}
+
+/* Passes to the other side of the knot that has been reached, to which samples there belong; what the method
+ * moves at once is booked. */
+static lw_status pass_knot(lw_simulation *s, lw_error *error) {
+    lw_system *system = &s->system.base;
+    s->span = lw_model_span(s->model, s->t);
+    lw_status status = system->root_count > 0 ? system->cross(system, s->t, s->y, error) : LW_OK;
+    return status == LW_OK ? set_off(s, error) : status;
+}
+
 static lw_status change_integrator(lw_simulation *s, lw_error *error) {
     take_next_integrator(s);
     s->accepted = s->next_t;
@@ -230,7 +254,8 @@ static lw_status change_integrator(lw_simulation *s, lw_error *error) {
 static lw_status integrate(lw_simulation *s, double t, lw_error *error) {
     for (;;) {
         lw_status status = s->next && t > s->next_t ? change_integrator(s, error) : LW_OK;
-        if (status == LW_OK) status = s->integrator->advance(s->integration, t, s->t_stop, s->y, error);
+        if (status == LW_OK)
+            status = s->integrator->advance(s->integration, t, lw_simulation_bound(s), s->y, error);
         if (status != LW_ERROR_STOPPED || !s->next || s->event >= 0) return status;
     }
 }
@@ -239,13 +264,14 @@ static lw_status integrate(lw_simulation *s, double t, lw_error *error) {
 static lw_status come_to_deferred(lw_simulation *s, lw_error *error) {
     s->event = s->deferred;
     s->deferred = -1;
-    lw_status status = s->integrator->advance(s->integration, s->accepted, s->t_stop, s->y, error);
+    lw_status status =
+        s->integrator->advance(s->integration, s->accepted, lw_simulation_bound(s), s->y, error);
     return status == LW_OK ? LW_ERROR_STOPPED : status;
 }
 
 static lw_status take_step(lw_simulation *s, double *t, lw_error *error) {
     lw_status status = s->next ? change_integrator(s, error) : LW_OK;
-    if (status == LW_OK) status = s->integrator->step(s->integration, s->t_stop, t, s->y, error);
+    if (status == LW_OK) status = s->integrator->step(s->integration, lw_simulation_bound(s), t, s->y, error);
     return status == LW_ERROR_STOPPED && s->next && s->event < 0 ? LW_OK : status;
 }
 
@@ -268,29 +294,41 @@ static void extend(lw_simulation *s, double t) {
     if (t > s->system.effort.end) s->system.effort.end = t;
 }
 
-/* Advances to t or, if `step`, to the end of the next step. */
+/* Advances to t or, if `step`, to the end of the next step; both in pieces that end at knots. */
 static lw_status go(lw_simulation *s, double t, bool step, double t_stop, lw_error *error) {
     const size_t size = (size_t)s->system.base.size * sizeof *s->y;
+    bool between_knots = false;
+    double from = s->t;
     s->event = -1;
     s->target = step ? HUGE_VAL : t;
     if (t_stop != s->t_stop) s->stale = true, s->t_stop = t_stop;
     for (;;) {
         lw_status status = s->stale ? lw_simulation_begin(s, error) : LW_OK;
-        double reached = t;
-        memcpy(s->kept, s->y, size);
-        if (status == LW_OK && s->deferred >= 0 && (step || t >= s->accepted))
+        if (!between_knots) {
+            from = s->t;
+            memcpy(s->kept, s->y, size);
+        }
+        double reached = t < s->span.stop ? t : s->span.stop;
+        if (status == LW_OK && s->deferred >= 0 && (step || reached >= s->accepted))
             status = come_to_deferred(s, error);
         else if (status == LW_OK)
-            status = step ? take_step(s, &reached, error) : integrate(s, t, error);
+            status = step ? take_step(s, &reached, error) : integrate(s, reached, error);
         if (status == LW_OK) {
             s->t = reached;
-            return LW_OK;
+            if (reached >= s->span.stop) status = pass_knot(s, error);
+        }
+        if (status == LW_OK) {
+            if (step || reached >= t) return LW_OK;
+            between_knots = true;
+            continue;
         }
         s->stale = true;
         if (status != LW_ERROR_STOPPED || s->event < 0) {
+            s->t = from;
             memcpy(s->y, s->kept, size);
             return status;
         }
+        between_knots = false;
         s->t = s->accepted; /* y belongs to this time, by system_accepted or come_to_deferred. */
         if (!tell_of_event(s)) return LW_EVENT;
         if (step || !(t > s->t)) return LW_OK;
@@ -346,10 +384,10 @@ const double *lw_simulation_tau(lw_simulation *s, double t, const double *q, con
 
 lw_status lw_simulation_accelerations(lw_simulation *s, double *vdot, double *reactions, lw_error *error) {
     if (!s) return is_missing(error);
+    const double t = lw_simulation_seen(s, s->t);
     look(s);
-    return lw_checked_accelerations(s->checked, s->method, &s->method_options, s->t, s->q, s->v,
-                                    lw_simulation_tau(s, s->t, s->q, s->v), vdot, reactions, NULL, NULL,
-                                    error);
+    return lw_checked_accelerations(s->checked, s->method, &s->method_options, t, s->q, s->v,
+                                    lw_simulation_tau(s, t, s->q, s->v), vdot, reactions, NULL, NULL, error);
 }
 
 lw_status lw_simulation_ledger(lw_simulation *s, lw_ledger *ledger) {

@@ -73,6 +73,7 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     lw_model_destroy(s->tuned);
     s->tuned = tuned;
     s->model = model;
+    s->span = lw_model_span(model, s->t);
     s->method = method;
     s->data = data;
     s->data->inputs = s->inputs;

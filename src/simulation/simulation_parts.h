@@ -11,6 +11,7 @@
 #define LW_SIMULATION_PARTS_H
 
 #include "formulations/common/checked_accelerations.h"
+#include "model/model_knots.h"
 #include "simulation/progress_monitor.h"
 #include "simulation/run_plan.h"
 #include "simulation/singularity_monitor.h"
@@ -50,7 +51,9 @@ struct lw_simulation {
     lw_simulation_system system;
     double t, *y; /* the present state, with the ledger's integrals */
     double *q, *v;
-    double t_stop; /* The integrator does not step past this time. */
+    double t_stop; /* The integrator does not step past this time, */
+    lw_time_span
+        span; /* nor past the end of the span in which it is, with knots of the model at both ends. */
     double *inputs;
     lw_model *tuned;    /* the model with changed parameters, or NULL */
     double *parameters; /* workspace: one number per parameter */
@@ -98,6 +101,14 @@ void lw_simulation_tell(double t, const char *kind, const char *text, void *simu
 void lw_simulation_mark(lw_simulation *simulation, double t, const double *y);
 /* Starts the method from the present state, and makes the integrator restart. */
 lw_status lw_simulation_begin(lw_simulation *simulation, lw_error *error);
+/* The time that the integrator must not step past. */
+static inline double lw_simulation_bound(const lw_simulation *s) {
+    return s->span.stop < s->t_stop ? s->span.stop : s->t_stop;
+}
+/* The time that forces and motions see: at a knot that of its side on which the integrator is. */
+static inline double lw_simulation_seen(const lw_simulation *s, double t) {
+    return lw_time_within(&s->span, t);
+}
 /* Advances to t or to an event before t, without a step past t_stop. */
 lw_status lw_simulation_go(lw_simulation *simulation, double t, double t_stop, lw_error *error);
 /* Sets all parameters, one value for each of the model's. */

@@ -26,7 +26,7 @@ typedef struct header {
 
 static header header_of(const lw_simulation *s, size_t size) {
     header h = {.magic = "lwstate",
-                .version = 1,
+                .version = 2,
                 .size = (uint32_t)size,
                 .nq = s->model->nq,
                 .nv = s->model->nv,
@@ -47,6 +47,7 @@ static void walk(lw_simulation *s, lw_archive *a) {
     LW_ARCHIVE_MANY(a, s->inputs, lw_model_input_count(s->model));
     LW_ARCHIVE_MANY(a, s->shown, s->model->nq);
     LW_ARCHIVE_ONE(a, s->t_stop);
+    LW_ARCHIVE_ONE(a, s->span);
     LW_ARCHIVE_ONE(a, s->stale);
     LW_ARCHIVE_ONE(a, s->accepted);
     LW_ARCHIVE_ONE(a, s->anchor.t);

@@ -147,7 +147,8 @@ static lw_status system_derivative(lw_system *base, double t, const double *y, d
     lw_power power;
     lw_status status = look_around(system, t, y, error);
     if (status != LW_OK) return status;
-    status = method->formulation->derivative(method, t, y, ydot, &power, error);
+    const double seen = lw_simulation_seen(system->simulation, t);
+    status = method->formulation->derivative(method, seen, y, ydot, &power, error);
     if (status == LW_ERROR_SINGULAR && error && system->effort.given && system->effort.steps > 0)
         snprintf(error->remedy, sizeof error->remedy, "%s", fixed_steps);
     if (status != LW_OK) return status;
@@ -158,17 +159,21 @@ static lw_status system_derivative(lw_system *base, double t, const double *y, d
 
 static lw_status system_residual(lw_system *base, double t, const double *y, const double *ydot,
                                  double *residual, lw_error *error) {
-    lw_method *method = ((lw_simulation_system *)base)->method;
+    lw_simulation_system *system = (lw_simulation_system *)base;
+    lw_method *method = system->method;
     int n = method->state_size;
     lw_power power;
-    lw_status status = look_around((lw_simulation_system *)base, t, y, error);
-    if (status == LW_OK) status = method->formulation->residual(method, t, y, ydot, residual, &power, error);
+    lw_status status = look_around(system, t, y, error);
+    const double seen = lw_simulation_seen(system->simulation, t);
+    if (status == LW_OK)
+        status = method->formulation->residual(method, seen, y, ydot, residual, &power, error);
     if (status != LW_OK) return status;
     put_power(&power, residual + n);
     for (int k = 0; k < LW_POWERS; k++) residual[n + k] = ydot[n + k] - residual[n + k];
     return LW_OK;
 }
 
+/* Such steps take forces and motions at instants within the step, which lies between two knots. */
 static lw_status system_step(lw_system *base, double t, double h, const double *y, double *next,
                              lw_error *error) {
     lw_method *method = ((lw_simulation_system *)base)->method;
@@ -183,8 +188,9 @@ static lw_status system_step(lw_system *base, double t, double h, const double *
 }
 
 static lw_status system_project(lw_system *base, double t, double *y, lw_error *error) {
-    lw_method *method = ((lw_simulation_system *)base)->method;
-    return method->formulation->project(method, t, y, error);
+    lw_simulation_system *system = (lw_simulation_system *)base;
+    lw_method *method = system->method;
+    return method->formulation->project(method, lw_simulation_seen(system->simulation, t), y, error);
 }
 
 static lw_status system_roots(lw_system *base, double t, const double *y, double *values, lw_error *error) {
@@ -192,7 +198,7 @@ static lw_status system_roots(lw_system *base, double t, const double *y, double
     const lw_formulation *f = s->plan.formulation;
     const int own = base->root_count - s->plan.options.event_count;
     lw_simulation_event_roots(s, t, y, values + own);
-    return own > 0 ? f->roots(s->method, t, y, values, error) : LW_OK;
+    return own > 0 ? f->roots(s->method, lw_simulation_seen(s, t), y, values, error) : LW_OK;
 }
 
 /* Releases the method from its events; the caller's events remain. */
@@ -202,7 +208,7 @@ static void system_release(lw_system *base, double t) {
     base->root_count = s->plan.options.event_count;
 }
 
-/* Crosses an event; the integrator restarts afterwards. */
+/* Crosses an event, or a knot of the model; the integrator restarts afterwards. */
 static lw_status system_cross(lw_system *base, double t, double *y, lw_error *error) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
     const int n = s->method->state_size, own = base->root_count - s->plan.options.event_count;
@@ -211,8 +217,8 @@ static lw_status system_cross(lw_system *base, double t, double *y, lw_error *er
         lw_power work = {0};
         double booked[LW_POWERS];
         memcpy(s->crossed_y, y, (size_t)base->size * sizeof *y);
-        s->crossed_t = t;
-        status = s->plan.formulation->cross(s->method, t, y, &work, error);
+        s->crossed_t = lw_simulation_seen(s, t);
+        status = s->plan.formulation->cross(s->method, s->crossed_t, y, &work, error);
         put_power(&work, booked);
         for (int k = 0; k < LW_POWERS; k++) y[n + k] += booked[k];
     }
@@ -333,9 +339,11 @@ void lw_simulation_system_make(lw_simulation *s) {
     effort->largest = options->step;
     effort->most = (double)options->max_steps;
     system->size = n;
-    /* With prescribed motions the state may be smooth, even exact, while the power of the drives is not; then
-     * the ledger's integrals are under error control, too. */
-    system->quadratures = s->model->motion_count ? 0 : LW_POWERS;
+    /* With prescribed motions, and in the short spans between knots, the state may be smooth, even exact,
+     * while the power of drives and forces is not; then the ledger's integrals are under error control, too.
+     * A conserving step keeps its books by itself. */
+    const bool knots = s->model->knot_count + s->model->rhythm_count > 0 && !s->integrator->needs_step;
+    system->quadratures = s->model->motion_count || knots ? 0 : LW_POWERS;
     system->derivative = f->derivative ? system_derivative : NULL;
     system->residual = f->residual ? system_residual : NULL;
     system->step = f->step ? system_step : NULL;

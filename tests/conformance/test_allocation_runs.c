@@ -5,6 +5,7 @@
  */
 #include "allocations.h"
 #include "problems.h"
+#include "random_model.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,10 +137,37 @@ static void simulations(void **state) {
     assert_true(run > 8 * PROBLEMS);
 }
 
+/* Through knots, at which the integrator starts anew. */
+static void knots(void **state) {
+    (void)state;
+    static const char *const integrators[] = {"rk4", "erk"};
+    const char *const problem = "knots", *const method = "tree";
+    lw_model *model = compile_or_fail(read_text_spec(
+        "linkwork: 1\nname: knots\nbodies:\n  b: {mass: 1, inertia: [1, 1, 1]}\njoints:\n"
+        "  x: {type: prismatic, axis: [1, 0, 0], between: [ground, b]}\nforces:\n"
+        "  f: {type: drive, joint: x, force: \"(mod(t, 0.1) < 0.02) + (t > 0.33)\"}\nrun: {end: 1}\n"));
+    for (int i = 0; i < 2; i++) {
+        lw_run_options options;
+        lw_run_defaults(model, &options);
+        options.method = method;
+        options.integrator = integrators[i];
+        options.step = i == 0 ? 3e-3 : 0;
+        options.tolerance = i == 0 ? 0 : 1e-6;
+        lw_simulation *simulation;
+        assert_int_equal(lw_simulation_create(model, &options, NULL, &simulation, NULL), LW_OK);
+        lw_status status;
+        QUIET(status = lw_simulation_advance(simulation, 0.9, NULL));
+        assert_int_equal(status, LW_OK);
+        lw_simulation_destroy(simulation);
+    }
+    lw_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(solvers),
         cmocka_unit_test(simulations),
+        cmocka_unit_test(knots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
