@@ -3,7 +3,7 @@
  */
 #include "build.h"
 #include "random_massless.h"
-#include "formulations/massless/massless_parts.h"
+#include "formulations/massless/massless_damping.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  */
 #include "build.h"
 #include "random_model.h"
-#include "formulations/massless/massless_parts.h"
+#include "formulations/massless/massless_damping.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,9 +162,7 @@ static void pieces_in_any_order(void **state) {
         lw_null_shape *shape = lw_null_shape_create(model);
         lw_flow *flow = lw_flow_create(shape);
         assert_non_null(flow);
-        int pieces;
-        lw_dampers_pieces(flow->dampers, &pieces);
-        if (pieces < 3 || !lw_dampers_steady(flow->dampers)) fail_msg("seed %d: %d pieces", seed, pieces);
+        if (!flow->dampers->steady) fail_msg("seed %d: forces do not follow from dampers alone", seed);
         double *caller = copy_of(flow->data->v, model->nv);
         random_vector(&b->random, model->nv, 1, caller);
         for (int k = 0; k < 3; k++) compare(&b->random, model, flow, k == 1 ? caller : NULL);

@@ -67,7 +67,7 @@ static lw_status add_rates(massless_method *m, double t, const double *tau, doub
     static const double weight[SCHEMES][5] = {{1, -8, 0, 8, -1}, {0, 0, 0, 24, -6}, {6, -24, 0, 0, 0}};
     /* The curvature of laws requires shorter steps than that of N. */
     const double h =
-        (lw_dampers_linear(m->flow->dampers) ? 1e-4 : 1e-5) / lw_null_fastest(m->shape, m->flow->data->v);
+        (m->flow->dampers->linear ? 1e-4 : 1e-5) / lw_null_fastest(m->shape, m->flow->data->v);
     lw_status status = LW_OK;
     for (int scheme = 0; scheme < SCHEMES; scheme++) {
         lw_status own = difference_velocities(m, t, tau, h, weight[scheme], vdot, scheme ? NULL : error);
@@ -194,9 +194,9 @@ static lw_flow *flow_of(const massless_method *m) {
     if (!flow) return NULL;
     lw_data_set_inputs(m->shape->model, flow->data, m->looped.options.inputs);
     for (int k = 0; k < m->shape->count; k++) {
-        lw_dampers_skipped(flow->dampers)[k] =
+        flow->dampers->skipped[k] =
             m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC && !m->kinds.latent[k];
-        lw_dampers_floors(flow->dampers)[k] = m->kinds.floor[k];
+        flow->dampers->floor[k] = m->kinds.floor[k];
     }
     if (!m->kinds.algebraic || lw_dampers_mix(flow->dampers, flow->arena)) return flow;
     lw_flow_destroy(flow);
@@ -487,7 +487,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     lw_status status = LW_OK;
     lw_normalise_q(model, y);
     if (!m->shape->dense) {
-        if (!m->kinds.algebraic && !(m->springs && lw_dampers_loose_count(m->flow->dampers))) return LW_OK;
+        if (!m->kinds.algebraic && !(m->springs && m->flow->dampers->loose_count)) return LW_OK;
         const double *v = y + nq;
         if (m->follow && m->follow->directions) { /* The laws of latent dampers depend on the speeds. */
             lw_massless_from_state(base, t, y, m->w, m->v);

@@ -68,45 +68,6 @@ static void subspace_rate(const recursion *r, int i, const double *e, double out
     lw_v6_axpy(-1, across, out);
 }
 
-/* The same as general_velocity of tree_recursion.h, for a joint whose relative pose and S are known. */
-static void placed_velocity(const recursion *r, int i) {
-    const lw_link *link = &r->model->links[i];
-    const node *parent = &r->nodes[link->parent];
-    const place *at = &r->places[i];
-    const double *v = r->v + link->v, *S = r->S + 6 * link->v;
-    node *own = &r->nodes[i];
-    double relative[6] = {0}, carried[3] = {0}, spin[3], t[3];
-    if (link->joint.inverse) {
-        general_velocity(r, i);
-        return;
-    }
-    bool slides = true;
-    if (link->kernel == LW_KERNEL_SPHERICAL) {
-        slides = false;
-        lw_v3_copy(v, relative);
-        for (int k = 0; k < 6; k++) own->bias[k] = 0;
-    } else if (link->kernel == LW_KERNEL_UNIVERSAL) {
-        slides = false;
-        relative[0] = S[0] * v[0], relative[1] = v[1], relative[2] = S[2] * v[0];
-        turning_rate(&link->joint, S, v, v, own->bias);
-    } else if (link->kernel == LW_KERNEL_FREE) { /* The columns of S are (0; R') and (1; 0). */
-        free_rate(S, v, v, relative + 3, own->bias);
-        lw_v3_copy(v + 3, relative);
-    } else {
-        for (int l = 0; l < link->joint.nv; l++) lw_v6_axpy(v[l], S + 6 * l, relative);
-        turning_rate(&link->joint, S, v, v, own->bias);
-    }
-    if (link->parent) {
-        r3_turn_back(at->R, parent->w, carried);
-        centripetal(parent->w, at->p, spin);
-        r3_turn_back(at->R, spin, t);
-        for (int k = 0; k < 3; k++) own->bias[3 + k] += t[k];
-    }
-    for (int k = 0; k < 3; k++) own->w[k] = carried[k] + relative[k], t[k] = carried[k] + own->w[k];
-    r3_add_cross(own->w, relative, own->bias);
-    if (slides) r3_add_cross(t, relative + 3, own->bias + 3);
-}
-
 /* The three functions add the difference to the bias of body i. E: the parent's twist in the motion N zeta;
  * apart: N zeta per speed. The subspaces of aligned joints are constant, so these do not need apart. */
 INLINE void revolute_correct(const recursion *r, int i, const double *E, const double *apart, int a) {
@@ -164,33 +125,17 @@ static void general_correct(const recursion *r, int i, const double *E, const do
     }
 }
 
-/* Computes the motion N zeta: e per speed, if some S turns, and E, 6 per body, the twists of the bodies. */
-static inline void motion_apart(const lw_null *null, const double *zeta, double *e, double *E) {
-    const lw_null_shape *shape = null->shape;
-    const lw_null_piece all = whole(shape);
-    memset(E, 0, 6 * ((size_t)shape->model->body_count + 1) * sizeof *E);
-    add_twists(null, &all, zeta, E, 6);
-    if (!shape->turning) return;
-    memset(e, 0, (size_t)shape->model->nv * sizeof *e);
-    lw_null_times(null, zeta, e);
-}
-
 /* The same as velocities of tree_recursion.h, after lw_null_at, which has computed the relative poses of the
  * joints. E NULL: the bias is that of v itself. */
 static inline void velocities_apart(const lw_null_shape *shape, const recursion *r, const double *e,
                                     const double *E) {
     const lw_model *model = r->model;
-    int next = 0, count = E ? shape->corrected_count : 0, placed = 0;
+    int next = 0, count = E ? shape->corrected_count : 0;
     for (int k = 0; k < 3; k++) r->nodes[0].w[k] = 0;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         look_ahead(model->links, sizeof(lw_link), 1, i + AHEAD);
-        bool known = placed < shape->placed_count && shape->placed[placed] == i;
-        placed += known;
-        if (known && link->kernel >= LW_KERNEL_SPHERICAL)
-            placed_velocity(r, i);
-        else
-            BY_JOINT(link, velocity, r, i)
+        BY_JOINT(link, velocity, r, i)
         if (next < count && shape->corrected[next] == i) {
             const double *carrier = shape->carried[next] ? E + 6 * link->parent : NULL;
             next++;

@@ -27,21 +27,6 @@ void lw_null_respond(const lw_null *null, const recursion *r, int body, const do
 
 /* --- joints ------------------------------------------------------------------------------------------- */
 
-/* Returns a piece that has all directions. */
-static inline lw_null_piece whole(const lw_null_shape *shape) {
-    return (lw_null_piece){.end = shape->count, .block_end = shape->block_count};
-}
-
-/* Adds the twists of N z, for the directions of a piece, to V, in which the twists of successive bodies are
- * `size` numbers apart. */
-static inline void add_twists(const lw_null *null, const lw_null_piece *piece, const double *z, double *V,
-                              int size) {
-    const lw_null_shape *shape = null->shape;
-    for (int k = piece->first; k < piece->end; k++)
-        for (int m = shape->moved_start[k]; m < shape->moved_start[k + 1]; m++)
-            lw_v6_axpy(z[k], null->twist + 6 * m, V + size * shape->body[m]);
-}
-
 /* Computes the relative poses of all joints at r->q, which the velocity recursion of tree_recursion.h
  * computes otherwise. */
 static inline void place_joints(const recursion *r) {

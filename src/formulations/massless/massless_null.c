@@ -43,12 +43,6 @@ lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena) {
             lw_joint_motion(&link->joint, shape->model->q0 + link->q, NULL, R, p, S, NULL);
             memcpy(null->twist + 6 * at->moved, S + 6 * (shape->rep[k] - link->v), 6 * sizeof *S);
         }
-        for (int k = block->first; k < block->first + block->count && block->constant; k++) {
-            const lw_null_node *nodes = shape->nodes + shape->node_start[k],
-                               *end = shape->nodes + shape->node_start[k + 1];
-            for (const lw_null_node *at = nodes + 1; at < end; at++)
-                null->value[at->entry] = -at->sign * null->twist[6 * nodes[at->parent].moved + at->kernel];
-        }
     }
     return null;
 }
@@ -381,67 +375,52 @@ static void copy_place(const recursion *r, const lw_data *data, int i) {
     memcpy(r->places[i].R, from->R, sizeof from->R);
 }
 
-void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece) {
+/* Computes the directions, after the indicators of the kinetic bodies. */
+static void find(lw_null *null, const recursion *r) {
     const lw_null_shape *shape = null->shape;
-    const recursion r = recursion_of(shape->model, data);
-    for (const lw_null_block *block = shape->blocks + piece->block; block < shape->blocks + piece->block_end;
-         block++) {
+    for (const lw_null_block *block = shape->blocks; block < shape->blocks + shape->block_count; block++) {
         const int first = block->first, count = block->count, values = block->entries,
                   twists = 6 * block->moved;
         double *root = null->twist + 6 * block->place;
-        if (block->constant) continue;
-        if (block->root == LW_ROOT_RESPONDS) start(null, &r, block);
+        if (block->root == LW_ROOT_RESPONDS) start(null, r, block);
         if (block->root == LW_ROOT_TURNS)
             for (int d = 0; d < count; d++)
-                memcpy(root + twists * d, r.S + 6 * null->rep[first + d], 6 * sizeof *r.S);
+                memcpy(root + twists * d, r->S + 6 * null->rep[first + d], 6 * sizeof *r->S);
         const lw_null_node *nodes = shape->nodes + shape->node_start[first],
                            *end = shape->nodes + shape->node_start[first + 1];
         for (const lw_null_node *at = nodes + 1; at < end; at++) {
             const double *parent = null->twist + 6 * nodes[at->parent].moved;
             double *value = null->value + at->entry;
             if (at->moved < 0)
-                stop(&r, at, shape->length, count, parent, twists, value, values);
+                stop(r, at, shape->length, count, parent, twists, value, values);
             else
                 for (int d = 0; d < count; d++)
-                    lw_null_respond(null, &r, at->body, parent + twists * d, value + values * d,
+                    lw_null_respond(null, r, at->body, parent + twists * d, value + values * d,
                                     null->twist + 6 * at->moved + twists * d);
         }
     }
 }
 
-int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end) {
-    const lw_null_shape *shape = null->shape;
-    const recursion r = recursion_of(shape->model, data);
-    for (; from < shape->placed_count && shape->placed[from] < end; from++)
-        copy_place(&r, data, shape->placed[from]);
-    return from;
-}
-void lw_null_place(const lw_null *null, lw_data *data, int count, const int *bodies) {
-    const lw_model *model = null->shape->model;
-    const recursion r = recursion_of(model, data);
-    for (int k = 0; k < count; k++) {
-        look_ahead(model->links, sizeof(lw_link), 4, bodies[k] + AHEAD);
-        BY_JOINT(&model->links[bodies[k]], place, &r, bodies[k])
-    }
-}
-void lw_null_prepare(lw_null *null, lw_data *data, bool placed) {
+void lw_null_placed(lw_null *null, lw_data *data) {
     const lw_null_shape *shape = null->shape;
     const recursion r = recursion_of(shape->model, data);
     turn_joints(&r);
-    if (!placed) lw_null_place(null, data, shape->placed_count, shape->placed);
+    for (int k = 0; k < shape->placed_count; k++) copy_place(&r, data, shape->placed[k]);
     lw_null_kinetics(null, &r);
+    find(null, &r);
 }
-
 void lw_null_at(lw_null *null, lw_data *data) {
-    const lw_null_piece all = whole(null->shape);
-    lw_null_prepare(null, data, false);
-    lw_null_find(null, data, &all);
-}
-void lw_null_placed(lw_null *null, lw_data *data) {
-    const lw_null_piece all = whole(null->shape);
-    lw_null_copy_places(null, data, 0, null->shape->model->body_count + 1);
-    lw_null_prepare(null, data, true);
-    lw_null_find(null, data, &all);
+    const lw_null_shape *shape = null->shape;
+    const lw_model *model = shape->model;
+    const recursion r = recursion_of(model, data);
+    turn_joints(&r);
+    for (int k = 0; k < shape->placed_count; k++) {
+        int i = shape->placed[k];
+        look_ahead(model->links, sizeof(lw_link), 4, i + AHEAD);
+        BY_JOINT(&model->links[i], place, &r, i)
+    }
+    lw_null_kinetics(null, &r);
+    find(null, &r);
 }
 
 INLINE void add_direction(const lw_null *null, int k, double z, double *x) {
@@ -454,9 +433,22 @@ void lw_null_add(const lw_null *null, int k, double z, double *x) { add_directio
 void lw_null_times(const lw_null *null, const double *z, double *x) {
     for (int k = 0; k < null->shape->count; k++) add_direction(null, k, z[k], x);
 }
+/* Adds the twists of N z to V, in which the twists of successive bodies are `size` numbers apart. */
+INLINE void add_twists(const lw_null *null, const double *z, double *V, int size) {
+    const lw_null_shape *shape = null->shape;
+    for (int k = 0; k < shape->count; k++)
+        for (int m = shape->moved_start[k]; m < shape->moved_start[k + 1]; m++)
+            lw_v6_axpy(z[k], null->twist + 6 * m, V + size * shape->body[m]);
+}
 void lw_null_move(const lw_null *null, const double *z, lw_data *data) {
-    const lw_null_piece all = whole(null->shape);
-    add_twists(null, &all, z, data->motion->V, sizeof *data->motion / sizeof(double));
+    add_twists(null, z, data->motion->V, sizeof *data->motion / sizeof(double));
+}
+void lw_null_motion(const lw_null *null, const double *z, double *e, double *E) {
+    const lw_model *model = null->shape->model;
+    memset(e, 0, (size_t)model->nv * sizeof *e);
+    lw_null_times(null, z, e);
+    memset(E, 0, 6 * ((size_t)model->body_count + 1) * sizeof *E);
+    add_twists(null, z, E, 6);
 }
 
 INLINE double balance(const lw_null *null, const lw_data *data, bool loaded, int k) {
@@ -469,13 +461,9 @@ INLINE double balance(const lw_null *null, const lw_data *data, bool loaded, int
     return total;
 }
 
-void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, double *out) {
-    bool loaded = null->shape->model->forces_need_world;
-    for (int k = piece->first; k < piece->end; k++) out[k] = balance(null, data, loaded, k);
-}
 void lw_null_forces(const lw_null *null, const lw_data *data, double *out) {
-    const lw_null_piece all = whole(null->shape);
-    lw_null_forces_piece(null, &all, data, out);
+    bool loaded = null->shape->model->forces_need_world;
+    for (int k = 0; k < null->shape->count; k++) out[k] = balance(null, data, loaded, k);
 }
 
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out) {

@@ -161,7 +161,7 @@ static lw_status lost(const massless_method *m, int body, int speed, lw_error *e
 static void find_velocities(massless_method *m, const recursion *r, bool as_given) {
     bool apart = !as_given && m->shape->count;
     lw_flow *flow = m->flow;
-    if (apart && !flow->apart_known) motion_apart(flow->null, flow->zeta, flow->apart, flow->twist);
+    if (apart && !flow->apart_known) lw_null_motion(flow->null, flow->zeta, flow->apart, flow->twist);
     velocities_apart(m->shape, r, flow->apart, apart ? flow->twist : NULL);
 }
 

@@ -80,7 +80,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
     bool fine = s && up && place && find_groups(shape, up);
     if (fine) {
         s->flow = flow, s->probe = probe;
-        probe->data->still = lw_dampers_still(probe->dampers);
+        probe->data->still = probe->dampers->still;
         for (int k = 0; k < n; k++) s->candidates += candidate[k];
         int room = s->candidates + 1;
         s->candidate = LW_NEW(arena, int, room);
@@ -145,7 +145,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
 
 /* Takes the candidates that are algebraic at the position of the flow. */
 static void take_loose(lw_springs *s) {
-    const bool *loose = lw_dampers_loose(s->flow->dampers);
+    const bool *loose = s->flow->dampers->loose;
     s->count = s->largest = 0;
     for (int g = 0; g < s->groups; g++) {
         s->start[g] = s->count;
@@ -164,7 +164,7 @@ static bool balance(lw_springs *s, double t, const double *q, const double *v, c
                     double *out) {
     lw_flow *probe = s->probe;
     probe->null->follow = s->flow->null;
-    lw_dampers_follow(probe->dampers, s->flow->dampers);
+    probe->dampers->follow = s->flow->dampers;
     lw_take_state(probe->model, probe->data, t, q, v);
     if (lw_flow_at(probe, t, tau, NULL) != LW_OK) return false;
     memcpy(out, probe->gamma, (size_t)probe->shape->count * sizeof *out);
@@ -422,7 +422,7 @@ static lw_status say(const lw_springs *s, int k, lw_error *error, const char *re
  * across it at this position only. */
 static bool is_sprung(const lw_springs *s, int k) {
     const bool *held = lw_dampers_held(s->flow->dampers);
-    return lw_dampers_skipped(s->flow->dampers)[k] || (held && held[k]);
+    return s->flow->dampers->skipped[k] || (held && held[k]);
 }
 
 /* Reports that Newton's method has found no balance. */
@@ -467,9 +467,9 @@ static lw_status check_stable(const lw_springs *s, double t, lw_error *error) {
  * sizes, if this share exceeds the tolerance of the balance check and the distance from balance exceeds the
  * rounding of positions; else -1. Leaves -g in g and the displacement to the balance in solution. */
 static int out_of_balance(lw_springs *s, double t, const double *tau) {
-    static const double share = 5e-7;    /* a share of the forces on the direction, as LW_BALANCE_ENOUGH */
+    static const double allowed = 5e-7;  /* a share of the forces on the direction, as LW_BALANCE_ENOUGH */
     static const double rounding = 1e-9; /* an angle, or a part of the typical length */
-    double most = share;
+    double most = allowed;
     int bad = -1;
     take_balance(s, t, tau);
     solve(s);
@@ -482,7 +482,7 @@ static int out_of_balance(lw_springs *s, double t, const double *tau) {
 }
 
 lw_status lw_springs_check_balance(lw_springs *s, double t, const double *tau, lw_error *error) {
-    if (!lw_dampers_loose_count(s->flow->dampers)) return LW_OK;
+    if (!s->flow->dampers->loose_count) return LW_OK;
     int k = out_of_balance(s, t, tau);
     if (k < 0) return LW_OK;
     const lw_link *link = &s->flow->model->links[s->flow->shape->rep_body[s->direction[k]]];
@@ -512,7 +512,7 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
         lw_take_state(model, flow->data, t, q, v);
         lw_status status = lw_flow_at(flow, t, tau, error);
         if (status != LW_OK) return status;
-        if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
+        if (!flow->dampers->loose_count) return LW_OK;
         lw_springs_find_regions(s, t, tau);
         lw_springs_factor(s, t, tau);
         take_balance(s, t, tau);
@@ -644,9 +644,9 @@ lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double 
         lw_take_state(model, flow->data, t, q, v);
         lw_status status = lw_flow_at(flow, t, tau, NULL);
         if (status != LW_OK) return status;
-        if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
+        if (!flow->dampers->loose_count) return LW_OK;
         lw_springs_find_regions(s, t, tau);
-        if (!stays && lw_dampers_lost(flow->dampers)) {
+        if (!stays && flow->dampers->missing >= 0) {
             stays = !leave(s, t, tau, q, v);
             continue;
         }
@@ -689,7 +689,7 @@ lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double 
 lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_error *error) {
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
-    if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
+    if (!flow->dampers->loose_count) return LW_OK;
     lw_springs_find_regions(s, t, tau);
     lw_springs_factor(s, t, tau);
     take_balance(s, t, tau);
@@ -731,7 +731,7 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
 
 void lw_springs_pull(lw_springs *s, double t, double rate, double *v) {
     lw_flow *flow = s->flow;
-    if (!lw_dampers_loose_count(flow->dampers)) return;
+    if (!flow->dampers->loose_count) return;
     take_balance(s, t, NULL);
     for (int k = 0; k < s->count; k++) s->g[k] *= rate;
     solve(s);

@@ -340,35 +340,6 @@ static bool list_bodies(lw_null_shape *shape) {
     return fine;
 }
 
-/* Tells whether the values of the block are constant, as those of hinges that absorb a constant twist are. */
-static bool is_constant(const lw_null_shape *shape, const lw_null_block *block) {
-    const lw_null_node *nodes = shape->nodes + shape->node_start[block->first],
-                       *end = shape->nodes + shape->node_start[block->first + 1];
-    bool constant = block->root == LW_ROOT_CONSTANT;
-    for (const lw_null_node *at = nodes + 1; at < end && constant; at++)
-        constant = at->moved < 0 && at->kernel < LW_KERNEL_PRISMATIC;
-    return constant;
-}
-
-/* Marks the blocks that share no key, a speed or a body, with another block. The keys of direction k are
- * key[start[k]] to key[start[k + 1] - 1]. */
-static bool mark_alone(lw_null_shape *shape, int keys, const int *start, const int *key) {
-    int *owner =
-        calloc((size_t)keys + 1, sizeof *owner); /* Per key: 1 + its block; -1 if several blocks have it. */
-    for (int pass = 0; pass < 2 && owner; pass++)
-        for (int b = 0; b < shape->block_count; b++) {
-            lw_null_block *block = &shape->blocks[b];
-            for (int e = start[block->first]; e < start[block->first + block->count]; e++)
-                if (pass)
-                    block->alone &= owner[key[e]] == b + 1;
-                else
-                    owner[key[e]] = owner[key[e]] && owner[key[e]] != b + 1 ? -1 : b + 1;
-        }
-    bool fine = owner != NULL;
-    free(owner);
-    return fine;
-}
-
 /* Tells whether directions a and b have the same path. */
 static bool same_way(const lw_null_shape *shape, int a, int b) {
     int count = shape->node_start[a + 1] - shape->node_start[a];
@@ -400,13 +371,9 @@ static bool list_blocks(lw_null_shape *shape) {
         shape->block_count++;
     }
     for (lw_null_block *block = shape->blocks; block && block < shape->blocks + shape->block_count; block++) {
-        block->entry = shape->entry_start[block->first], block->place = shape->moved_start[block->first];
-        block->body = shape->rep_body[block->first], block->speed = shape->rep[block->first];
-        block->constant = !shape->dense && is_constant(shape, block);
-        block->alone = true;
+        block->place = shape->moved_start[block->first];
     }
-    return shape->blocks && mark_alone(shape, shape->model->nv, shape->entry_start, shape->speed) &&
-           mark_alone(shape, shape->model->body_count + 1, shape->moved_start, shape->body);
+    return shape->blocks != NULL;
 }
 
 /* Copies the draft into the shape. */
