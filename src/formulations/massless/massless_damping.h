@@ -84,9 +84,9 @@ struct lw_dampers {
 
 /* Returns NULL when memory is out. */
 lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena);
-/* Updates the forces and the power of the dampers in data, after N z has been added to the velocities. E: 6 per
- * body, the change of its twist. The factor must be that of the present position. */
-void lw_dampers_advance(const lw_dampers *dampers, const double *z, const double *E, lw_data *data);
+/* Updates the forces and the power of the dampers in data after a change of the velocities: e per speed, and E of
+ * the twists, 6 per body. The factor must be that of the present position. */
+void lw_dampers_advance(const lw_dampers *dampers, const double *e, const double *E, lw_data *data);
 /* Assembles N'C N at the state in data, after lw_forces, and factors it as L D L' without the directions that
  * are skipped. Returns the first direction whose pivot does not exceed its floor, or -1. */
 int lw_dampers_factor(lw_dampers *dampers, lw_data *data, double t);

@@ -68,15 +68,6 @@ static double line_damping(const lw_data *data, const lw_force *force, const law
     return force->damping + lw_law_slope(force->law, context, variables, 1);
 }
 
-/* Returns the rate of a damper other than a bushing in the direction of one of its shares. */
-INLINE double rate_of(const lw_null *null, const damper *own, const double *h, const share *s) {
-    if (own->kind == IN_JOINT) return null->value[s->first];
-    double rate = 0;
-    if (s->first >= 0) rate -= lw_v6_dot(h, null->twist + 6 * s->first);
-    if (s->second >= 0) rate += lw_v6_dot(h + 6, null->twist + 6 * s->second);
-    return rate;
-}
-
 /* Returns c of a damper other than a bushing. At a cut joint h is stored unless it is NULL. */
 static double damping(const lw_dampers *d, const damper *own, lw_data *data, double t, double *h) {
     const lw_null_shape *shape = d->null->shape;
@@ -166,10 +157,18 @@ static void assemble(lw_dampers *d, lw_data *data, double t) {
         }
         if (!own->constant) own->c = damping(d, own, data, t, d->wrench + (own->kind == IN_CUT ? 12 * k : 0));
         if (own->latent && d->without_latent) own->c = 0;
+        if (own->kind == IN_JOINT) {
+            for (int a = 0; a < own->count; a++)
+                for (int b = 0; b <= a; b++)
+                    value[*pair++] += own->c * null->value[s[a].first] * null->value[s[b].first];
+            continue;
+        }
         const double *h = own->kind == IN_CUT ? d->wrench + 12 * k : line_of(data, own);
         double *rate = d->rate;
         for (int a = 0; a < own->count; a++) {
-            rate[a] = rate_of(null, own, h, &s[a]);
+            rate[a] = 0;
+            if (s[a].first >= 0) rate[a] -= lw_v6_dot(h, null->twist + 6 * s[a].first);
+            if (s[a].second >= 0) rate[a] += lw_v6_dot(h + 6, null->twist + 6 * s[a].second);
             for (int b = 0; b <= a; b++) value[*pair++] += own->c * rate[a] * rate[b];
         }
     }
@@ -193,8 +192,7 @@ INLINE void advance_bushing(const lw_dampers *d, const damper *own, const double
     data->power.dissipation += power;
 }
 
-void lw_dampers_advance(const lw_dampers *d, const double *z, const double *E, lw_data *data) {
-    const lw_null *null = d->null;
+void lw_dampers_advance(const lw_dampers *d, const double *e, const double *E, lw_data *data) {
     for (int k = 0; k < d->count; k++) {
         const damper *own = &d->dampers[k];
         double change = 0, before;
@@ -208,8 +206,7 @@ void lw_dampers_advance(const lw_dampers *d, const double *z, const double *E, l
             continue;
         }
         if (own->kind == IN_JOINT) {
-            const share *s = d->shares + own->share;
-            for (int a = 0; a < own->count; a++) change += null->value[s[a].first] * z[s[a].direction];
+            change = e[own->speed];
             before = data->v[own->speed] - change;
             data->tau[own->speed] -= own->c * change;
         } else { /* a spring, since mechanisms with cut joints are not steady */

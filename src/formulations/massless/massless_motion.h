@@ -74,34 +74,35 @@ static inline void twist_to_child(const recursion *r, int i, const double parent
     }
 }
 
-/* Tells whether the columns of S are orthonormal and each is either a rotation or a translation. */
-static inline bool is_orthonormal(const lw_joint *joint) {
-    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
-    return !joint->inverse && !about->screws && !about->axes_are_slides;
-}
-
-/* Finds the speeds x with S x closest to -a, in the metric in which lengths are measured by `length`, over
- * the speeds that are not fixed, and adds S x to a. Returns the new |a|^2 relative to the old one. */
-static inline double take_up(int nv, unsigned fixed, const double *S, double length, double a[6],
-                             double x[6]) {
+/* Finds the speeds x with S x closest to -a, in the metric in which lengths are measured by `length`, over the
+ * speeds of the joint that are not prescribed. */
+static inline void take_up(const lw_link *link, const double *S, double length, const double a[6], double *x) {
+    const lw_joint_descriptor *about = lw_joint_describe(link->joint.type);
+    const int nv = link->joint.nv;
+    const unsigned fixed = link->prescribed;
+    if (!link->joint.inverse && !about->screws && !about->axes_are_slides) {
+        /* The columns of S are orthonormal, and each is either a rotation or a translation. */
+        for (int k = 0; k < nv; k++) {
+            int part = k >= about->slides ? 0 : 3;
+            x[k] = fixed >> k & 1 ? 0 : -lw_v3_dot(S + 6 * k + part, a + part);
+        }
+        return;
+    }
     static const double none[6] = {0}; /* floors of zero, since the columns of S are independent */
-    const double weight = 1 / (length * length);
-    double D[36] = {0}, before = 0, after = 0;
-    for (int k = 0; k < 6; k++) before += a[k] * a[k] * (k < 3 ? 1 : weight);
+    double D[36], s[6];
     for (int k = 0; k < nv; k++) {
-        x[k] = 0;
-        if (fixed >> k & 1) continue;
-        for (int c = 0; c < 6; c++) x[k] -= S[6 * k + c] * a[c] * (c < 3 ? 1 : weight);
-        for (int l = 0; l <= k; l++)
-            for (int c = 0; c < 6; c++) D[6 * k + l] += S[6 * k + c] * S[6 * l + c] * (c < 3 ? 1 : weight);
+        for (int c = 0; c < 6; c++) s[c] = S[6 * k + c] * (c < 3 ? 1 : 1 / (length * length));
+        for (int l = 0; l <= k; l++) D[6 * k + l] = lw_v6_dot(s, S + 6 * l);
+        x[k] = fixed >> k & 1 ? 0 : -lw_v6_dot(s, a);
     }
     factor(nv, fixed, D, none);
     solve_lower(nv, fixed, D, x);
     solve_upper(nv, fixed, D, x);
-    for (int k = 0; k < nv; k++)
-        if (!(fixed >> k & 1)) lw_v6_axpy(x[k], S + 6 * k, a);
-    for (int k = 0; k < 6; k++) after += a[k] * a[k] * (k < 3 ? 1 : weight);
-    return before > 0 ? after / before : 0;
+}
+
+/* a += S x. */
+static inline void add_motion(const lw_link *link, const double *S, const double *x, double a[6]) {
+    for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(x[k], S + 6 * k, a);
 }
 
 /* A pivot of S'K S relative to the square of its column of S, and an eigenvalue of an indicator, count as

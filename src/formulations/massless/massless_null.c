@@ -114,19 +114,6 @@ void lw_null_kinetics(lw_null *null, const recursion *r) {
 
 /* --- simple bodies: some speeds of the joint represent directions, and all children are plain -------- */
 
-/* Removes from a twist the part that the joint of body i can absorb. */
-static void keep_rest(const recursion *r, int i, double length, double a[6]) {
-    const lw_link *link = &r->model->links[i];
-    double S[6], x[LW_JOINT_MAX_V];
-    const double *motion = subspace(r, i, S);
-    if (!is_orthonormal(&link->joint)) {
-        take_up(link->joint.nv, link->prescribed, motion, length, a, x);
-        return;
-    }
-    for (int k = 0; k < link->joint.nv; k++)
-        if (!(link->prescribed >> k & 1)) lw_v6_axpy(-lw_v6_dot(motion + 6 * k, a), motion + 6 * k, a);
-}
-
 /* G = S'K S of a simple body, stored by rows of 6. K is the sum of the indicator of its own inertia and of
  * the projectors onto the motions that its children cannot absorb. */
 static void resistance(const lw_null *null, const recursion *r, int i, int at, const double *S, double *G) {
@@ -157,10 +144,13 @@ static void resistance(const lw_null *null, const recursion *r, int i, int at, c
             }
             continue;
         }
+        double own[6], taken[LW_JOINT_MAX_V];
+        const double *motion = subspace(r, child, own);
         for (int k = 0; k < nv; k++) {
             double *x = rest + 6 * k;
             twist_to_child(r, child, S + 6 * k, x);
-            keep_rest(r, child, shape->length, x);
+            take_up(link, motion, shape->length, x, taken);
+            add_motion(link, motion, taken, x);
             for (int l = 0; l <= k; l++)
                 G[6 * k + l] += lw_v3_dot(x, rest + 6 * l) + weight * lw_v3_dot(x + 3, rest + 6 * l + 3);
         }
@@ -282,71 +272,20 @@ void lw_null_respond(const lw_null *null, const recursion *r, int i, const doubl
     if (value) memcpy(value, x, (size_t)nv * sizeof *value);
 }
 
-/* out = -R'x. */
-INLINE void turn_against(const double R[9], const double x[3], double out[3]) {
-    for (int k = 0; k < 3; k++) out[k] = -(R[k] * x[0] + R[3 + k] * x[1] + R[6 + k] * x[2]);
-}
-
-/* The same as stop below for joints whose columns of S are orthonormal rotations or translations: the axis of
- * each speed in the axes of the parent is sufficient. */
-static void stop_orthonormal(const recursion *r, int i, int count, const double *parent, int twists,
-                             double *value, int values) {
-    const lw_link *link = &r->model->links[i];
-    const place *own = &r->places[i];
-    for (int k = 0; k < link->joint.nv; k++) {
-        bool turns = lw_joint_speed_turns(link->joint.type, k), fixed = link->prescribed >> k & 1;
-        double axis[3], moment[3];
-        lw_m3_mul_v(own->R, r->S + 6 * (link->v + k) + (turns ? 0 : 3), axis);
-        if (!turns) lw_v3_cross(own->p, axis, moment);
-        for (int d = 0; d < count; d++) {
-            const double *a = parent + twists * d;
-            double along = turns ? lw_v3_dot(axis, a) : lw_v3_dot(axis, a + 3) + lw_v3_dot(moment, a);
-            value[values * d + k] = fixed ? 0 : -along;
-        }
-    }
-}
-
 /* Computes the values of a joint that absorbs the twist of its parent, so that its body does not move, for
  * the `count` directions of a block. twists, values: the strides from one direction to the next. */
 static void stop(const recursion *r, const lw_null_node *at, double length, int count, const double *parent,
                  int twists, double *value, int values) {
     const lw_link *link = &r->model->links[at->body];
-    const place *own = &r->places[at->body];
-    if (at->kernel < LW_KERNEL_PRISMATIC)
+    if (at->kernel < LW_KERNEL_PRISMATIC) {
         for (; count--; parent += twists, value += values) value[0] = -at->sign * parent[at->kernel];
-    else if (at->kernel < LW_KERNEL_SPHERICAL) {
-        int a = at->kernel - LW_KERNEL_PRISMATIC, b = (a + 1) % 3, c = (a + 2) % 3;
-        for (; count--; parent += twists, value += values)
-            value[0] = -at->sign * (parent[3 + a] + parent[b] * own->p[c] - parent[c] * own->p[b]);
-    } else if (at->kernel == LW_KERNEL_SPHERICAL)
-        for (; count--; parent += twists, value += values) turn_against(own->R, parent, value);
-    else if (at->kernel == LW_KERNEL_UNIVERSAL) {
-        const double *S = r->S + 6 * link->v;
-        for (; count--; parent += twists, value += values) {
-            double w[3];
-            turn_against(own->R, parent, w);
-            value[0] = S[0] * w[0] + S[2] * w[2];
-            value[1] = w[1];
-        }
-    } else if (at->kernel == LW_KERNEL_FREE)
-        for (; count--; parent += twists, value += values) {
-            double velocity[3];
-            lw_v3_cross(parent, own->p, velocity);
-            lw_v3_add(velocity, parent + 3, velocity);
-            turn_against(link->R, velocity, value);
-            turn_against(own->R, parent, value + 3);
-        }
-    else if (is_orthonormal(&link->joint))
-        stop_orthonormal(r, at->body, count, parent, twists, value, values);
-    else {
-        double a[6], x[LW_JOINT_MAX_V], S[6];
-        const double *motion = subspace(r, at->body, S);
-        int nv = link->joint.nv;
-        for (; count--; parent += twists, value += values) {
-            twist_to_child(r, at->body, parent, a);
-            take_up(nv, link->prescribed, motion, length, a, x);
-            memcpy(value, x, (size_t)nv * sizeof *value);
-        }
+        return;
+    }
+    double a[6], S[6];
+    const double *motion = subspace(r, at->body, S);
+    for (; count--; parent += twists, value += values) {
+        twist_to_child(r, at->body, parent, a);
+        take_up(link, motion, length, a, value);
     }
 }
 

@@ -240,6 +240,11 @@ static bool responds(const lw_null_shape *shape, int i) {
     return (all & ~(unsigned)link->prescribed & ~(unsigned)shape->left_out[i]) != 0;
 }
 
+/* Returns the square of a twist, with lengths measured by `length`. */
+static double square_of(const double a[6], double length) {
+    return lw_v3_dot(a, a) + lw_v3_dot(a + 3, a + 3) / (length * length);
+}
+
 /* Finds the path of the direction that speed k of body i represents: the bodies that move, and those at which
  * the path ends, by K, U, D of the kinetic bodies in `null` at one position. */
 static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, int k) {
@@ -284,9 +289,11 @@ static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, i
             double *a = twist + 6 * count, x[6], S[6];
             const lw_link *link = &model->links[child];
             twist_to_child(r, child, twist + 6 * at, a);
-            double left =
-                take_up(link->joint.nv, link->prescribed, subspace(r, child, S), shape->length, a, x);
-            bool stops = left < LW_KINETIC_ZERO || shape->plain[child];
+            double before = square_of(a, shape->length);
+            const double *motion = subspace(r, child, S);
+            take_up(link, motion, shape->length, a, x);
+            add_motion(link, motion, x, a);
+            bool stops = square_of(a, shape->length) <= LW_KINETIC_ZERO * before || shape->plain[child];
             if (!stops) lw_null_respond(null, r, child, twist + 6 * at, NULL, a);
             fine = push_node(d, model, child, at, stops, -1);
         }

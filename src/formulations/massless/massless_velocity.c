@@ -147,7 +147,7 @@ static void advance_steady(lw_flow *flow) {
     lw_null_motion(flow->null, flow->step, flow->apart, flow->twist);
     for (int k = 0; k < flow->shape->count; k++) flow->zeta[k] = flow->step[k];
     for (int k = 0; k < flow->model->nv; k++) data->v[k] += flow->apart[k];
-    lw_dampers_advance(flow->dampers, flow->step, flow->twist, data);
+    lw_dampers_advance(flow->dampers, flow->apart, flow->twist, data);
     flow->apart_known = !flow->dampers->loose_count;
     if (!flow->apart_known && flow->model->forces_need_world) /* lw_springs_velocity needs the twists at v. */
         lw_null_move(flow->null, flow->zeta, data);
