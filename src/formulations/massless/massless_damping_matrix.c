@@ -136,6 +136,17 @@ INLINE void assemble_bushing(lw_dampers *d, const damper *own, const double *lin
     }
 }
 
+/* Calls a function of a bushing with the range of its components that damp as constants. */
+#define BY_COMPONENTS(own, function, ...)                                                                    \
+    {                                                                                                        \
+        if ((own)->from == 3)                                                                                \
+            function(__VA_ARGS__, 3, 6);                                                                     \
+        else if ((own)->end == 3)                                                                            \
+            function(__VA_ARGS__, 0, 3);                                                                     \
+        else                                                                                                 \
+            function(__VA_ARGS__, 0, 6);                                                                     \
+    }
+
 /* Assembles the matrix. */
 static void assemble(lw_dampers *d, lw_data *data, double t) {
     const lw_null *null = d->null;
@@ -145,31 +156,26 @@ static void assemble(lw_dampers *d, lw_data *data, double t) {
         damper *own = &d->dampers[k];
         const share *s = d->shares + own->share;
         const int *pair = d->pairs + own->pair;
-        if (own->kind == IN_BUSHING) {
-            const double *line = line_of(data, own);
-            if (own->from == 3)
-                assemble_bushing(d, own, line, 3, 6);
-            else if (own->end == 3)
-                assemble_bushing(d, own, line, 0, 3);
-            else
-                assemble_bushing(d, own, line, 0, 6);
-            continue;
+        double *h = d->wrench + (own->kind == IN_CUT ? 12 * k : 0), *rate = d->rate;
+        if (!own->constant && own->kind != IN_BUSHING) {
+            own->c = damping(d, own, data, t, h);
+            if (own->latent && d->without_latent) own->c = 0;
         }
-        if (!own->constant) own->c = damping(d, own, data, t, d->wrench + (own->kind == IN_CUT ? 12 * k : 0));
-        if (own->latent && d->without_latent) own->c = 0;
-        if (own->kind == IN_JOINT) {
-            for (int a = 0; a < own->count; a++)
-                for (int b = 0; b <= a; b++)
-                    value[*pair++] += own->c * null->value[s[a].first] * null->value[s[b].first];
-            continue;
-        }
-        const double *h = own->kind == IN_CUT ? d->wrench + 12 * k : line_of(data, own);
-        double *rate = d->rate;
-        for (int a = 0; a < own->count; a++) {
-            rate[a] = 0;
-            if (s[a].first >= 0) rate[a] -= lw_v6_dot(h, null->twist + 6 * s[a].first);
-            if (s[a].second >= 0) rate[a] += lw_v6_dot(h + 6, null->twist + 6 * s[a].second);
-            for (int b = 0; b <= a; b++) value[*pair++] += own->c * rate[a] * rate[b];
+        if (own->kind == IN_JOINT)
+            for (int a = 0; a < own->count; a++) {
+                double force = own->c * null->value[s[a].first];
+                for (int b = 0; b <= a; b++) value[*pair++] += force * null->value[s[b].first];
+            }
+        else if (own->kind == IN_BUSHING)
+            BY_COMPONENTS(own, assemble_bushing, d, own, line_of(data, own))
+        else {
+            const double *line = own->kind == IN_CUT ? h : line_of(data, own);
+            for (int a = 0; a < own->count; a++) {
+                rate[a] = 0;
+                if (s[a].first >= 0) rate[a] -= lw_v6_dot(line, null->twist + 6 * s[a].first);
+                if (s[a].second >= 0) rate[a] += lw_v6_dot(line + 6, null->twist + 6 * s[a].second);
+                for (int b = 0; b <= a; b++) value[*pair++] += own->c * rate[a] * rate[b];
+            }
         }
     }
 }
@@ -197,12 +203,7 @@ void lw_dampers_advance(const lw_dampers *d, const double *e, const double *E, l
         const damper *own = &d->dampers[k];
         double change = 0, before;
         if (own->kind == IN_BUSHING) {
-            if (own->from == 3)
-                advance_bushing(d, own, E, data, 3, 6);
-            else if (own->end == 3)
-                advance_bushing(d, own, E, data, 0, 3);
-            else
-                advance_bushing(d, own, E, data, 0, 6);
+            BY_COMPONENTS(own, advance_bushing, d, own, E, data)
             continue;
         }
         if (own->kind == IN_JOINT) {

@@ -17,9 +17,11 @@
 
 /* Computes the indicators of the kinetic bodies at the relative poses of r. */
 void lw_null_kinetics(lw_null *null, const recursion *r);
-/* Computes the direction that speed k of a joint represents, at its root: the values of the joint's speeds
- * (value, may be NULL) and the twist of the body. */
-void lw_null_root(const lw_null *null, const recursion *r, int body, int k, double *value, double twist[6]);
+/* Computes the directions of a joint some of whose speeds respond, at their root: the values of the joint's
+ * speeds and the twists of the body, which are `values` and `twists` numbers apart from one direction to the
+ * next. Returns the speeds that represent them. */
+unsigned lw_null_root(const lw_null *null, const recursion *r, int body, double *value, int values,
+                      double *twist, int twists);
 /* Computes the response of a joint to the twist of its parent: the values of its speeds (value, may be NULL)
  * and the twist of its body. */
 void lw_null_respond(const lw_null *null, const recursion *r, int body, const double parent[6], double *value,

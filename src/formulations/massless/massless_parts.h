@@ -43,9 +43,8 @@ typedef struct lw_null_block {
     /* entries is the number of speeds of each direction and the stride of its values; moved is the number of
      * bodies that each direction moves and the stride of its twists. */
     int entries, moved;
-    int responding; /* The number of speeds of the joint that respond to those that represent directions. */
     lw_root root;
-    int place;        /* The index of the block's first twist. */
+    int entry, place; /* The indices of the block's first value and of its first twist. */
 } lw_null_block;
 
 typedef struct lw_null_shape {
@@ -92,8 +91,9 @@ typedef struct lw_null_shape {
     /* Per body: the motions of its parent that move no mass of its subtree are those that its joint
      * absorbs. */
     unsigned char *plain;
-    /* Per body: the choice of the speeds of its joint that represent directions may change with position. */
-    unsigned char *changing;
+    /* Per body: the number of speeds of its joint that respond, if others represent directions. The choice may
+     * change with position. */
+    unsigned char *responding;
     /* The bodies whose relative pose must be computed because the sines and cosines of q alone do not give
      * it; ascending. */
     int placed_count, *placed;

@@ -25,7 +25,7 @@ static void remove_still(const massless_method *m, int i, double *y) {
     const lw_link *link = &shape->model->links[i];
     int nv = link->joint.nv;
     double basis[LW_JOINT_MAX_V][LW_JOINT_MAX_V], unit[LW_JOINT_MAX_V];
-    if (!shape->changing[i]) { /* All speeds that are not prescribed represent directions. */
+    if (!shape->responding[i]) { /* All speeds that are not prescribed represent directions. */
         for (int k = 0; k < nv; k++)
             if (shape->left_out[i] >> k & 1) y[k] = 0;
         return;
@@ -244,11 +244,11 @@ void lw_massless_find_floors(massless_method *m) {
         /* A speed that was left out or singular at all these positions gets the pivot of the joint's other
          * speeds of its kind. */
         double most[2] = {0, 0};
-        for (int k = 0; k < link->joint.nv && shape->changing[i]; k++) {
+        for (int k = 0; k < link->joint.nv && shape->responding[i]; k++) {
             double *of = &most[lw_joint_speed_turns(link->joint.type, k)];
             *of = fmax(*of, m->rate[link->v + k]);
         }
-        for (int k = 0; k < link->joint.nv && shape->changing[i]; k++)
+        for (int k = 0; k < link->joint.nv && shape->responding[i]; k++)
             m->rate[link->v + k] = most[lw_joint_speed_turns(link->joint.type, k)];
     }
     for (int k = 0; k < model->nv; k++) {

@@ -233,11 +233,11 @@ static bool push_node(draft *d, const lw_model *model, int body, int parent, boo
     return fine && (stops || push(&d->moved, body));
 }
 
-/* Tells whether joint i has free speeds that do not represent directions, and so respond. */
-static bool responds(const lw_null_shape *shape, int i) {
+/* Returns the free speeds of joint i that do not represent directions, and so respond. */
+static unsigned responding(const lw_null_shape *shape, int i) {
     const lw_link *link = &shape->model->links[i];
     unsigned all = (1u << link->joint.nv) - 1;
-    return (all & ~(unsigned)link->prescribed & ~(unsigned)shape->left_out[i]) != 0;
+    return all & ~(unsigned)link->prescribed & ~(unsigned)shape->left_out[i];
 }
 
 /* Returns the square of a twist, with lengths measured by `length`. */
@@ -253,24 +253,23 @@ static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, i
     int first = d->node_body.count;
     if (!push(&d->rep, model->links[i].v + k) || !push(&d->rep_body, i) || !push(&d->node_start, first) ||
         !push(&d->entry_start, d->speed.count) || !push(&d->moved_start, d->moved.count) ||
-        !push_node(d, model, i, -1, false, responds(shape, i) ? -1 : model->links[i].v + k))
+        !push_node(d, model, i, -1, false, responding(shape, i) ? -1 : model->links[i].v + k))
         return false;
     /* The twists of the nodes, in the same order. */
     int room = 16;
     double *twist = malloc(6 * (size_t)room * sizeof *twist);
     if (!twist) return false;
-    lw_null_root(null, r, i, k, NULL, twist);
-    /* Elsewhere another speed of the joint may represent the direction, so the path is that of a combination
-     * of all directions of the joint. */
-    if (responds(shape, i)) {
-        double other[6], weight = 0.3;
-        unsigned left = null->left_out[shape->kinetic_of[i]];
+    /* Elsewhere another speed of a joint whose other speeds respond may represent the direction, so the path is
+     * that of a combination of all directions of the joint. */
+    if (responding(shape, i)) {
+        double value[36], twists[36], weight = 0.3;
+        unsigned left = lw_null_root(null, r, i, value, 6, twists, 6);
         memset(twist, 0, 6 * sizeof *twist);
-        for (int l = 0; l < model->links[i].joint.nv; l++, weight += 0.47) {
-            if (!(left >> l & 1)) continue;
-            lw_null_root(null, r, i, l, NULL, other);
-            lw_v6_axpy(weight, other, twist);
-        }
+        for (int l = 0; l < __builtin_popcount(left); l++, weight += 0.47)
+            lw_v6_axpy(weight, twists + 6 * l, twist);
+    } else {
+        double S[6];
+        memcpy(twist, subspace(r, i, S) + 6 * k, 6 * sizeof *twist);
     }
     bool fine = true;
     for (int at = 0; fine && first + at < d->node_body.count; at++) {
@@ -370,15 +369,13 @@ static bool list_blocks(lw_null_shape *shape) {
         block->first = k, block->count = 1;
         block->entries = shape->entry_start[k + 1] - shape->entry_start[k];
         block->moved = shape->moved_start[k + 1] - shape->moved_start[k];
-        block->responding = shape->model->links[root].joint.nv -
-                            __builtin_popcount(shape->left_out[root] | shape->model->links[root].prescribed);
-        block->root = shape->changing[root]                        ? LW_ROOT_RESPONDS
+        block->root = shape->responding[root]                        ? LW_ROOT_RESPONDS
                       : subspace_turns(&shape->model->links[root]) ? LW_ROOT_TURNS
                                                                    : LW_ROOT_CONSTANT;
         shape->block_count++;
     }
     for (lw_null_block *block = shape->blocks; block && block < shape->blocks + shape->block_count; block++) {
-        block->place = shape->moved_start[block->first];
+        block->entry = shape->entry_start[block->first], block->place = shape->moved_start[block->first];
     }
     return shape->blocks != NULL;
 }
@@ -457,7 +454,7 @@ static bool prune_kinetic(lw_null_shape *shape) {
     if (!mark) return false;
     for (int k = 0; k < shape->node_start[shape->count]; k++) {
         const lw_null_node *on = &shape->nodes[k];
-        if (on->moved < 0 || !responds(shape, on->body)) continue;
+        if (on->moved < 0 || !responding(shape, on->body)) continue;
         if (mark[on->body] != GENERAL) mark[on->body] = on->parent < 0 ? SIMPLE : GENERAL;
     }
     for (int i = 1; i <= model->body_count; i++) {
@@ -497,8 +494,8 @@ static bool build(lw_null_shape *shape, lw_data *data) {
     bool any = false;
     for (size_t i = 1; fine && i < n; i++) {
         any |= shape->left_out[i] != 0;
-        shape->changing[i] = shape->left_out[i] && responds(shape, (int)i);
-        mark[i] = shape->plain[i] && !shape->changing[i] ? 0 : GENERAL;
+        if (shape->left_out[i]) shape->responding[i] = (unsigned char)__builtin_popcount(responding(shape, (int)i));
+        mark[i] = shape->plain[i] && !shape->responding[i] ? 0 : GENERAL;
     }
     /* The paths are found at the last position, with the indicators of all bodies that need one. */
     if (fine && any) {
@@ -543,7 +540,7 @@ lw_null_shape *lw_null_shape_create(const lw_model *model) {
         }
     shape->left_out = LW_NEW(arena, unsigned char, model->body_count + 1);
     shape->plain = LW_NEW(arena, unsigned char, model->body_count + 1);
-    shape->changing = LW_NEW(arena, unsigned char, model->body_count + 1);
+    shape->responding = LW_NEW(arena, unsigned char, model->body_count + 1);
     lw_data *data = NULL;
     bool fine = !lw_arena_failed(arena) && lw_data_create(model, NULL, &data) == LW_OK;
     if (fine && shape->dense)
