@@ -83,7 +83,7 @@ INLINE void resistance(const lw_null *null, const recursion *r, int i, const dou
     for (int k = 0; k < nv; k++)
         for (int l = 0; l <= k; l++) G[6 * k + l] = 0;
     if (!shape->simple[at]) add_indicator(nv, S, length, null->K + 36 * at, G);
-    for (int c = shape->child_start[at]; c < shape->child_start[at + 1] && shape->simple[at]; c++) {
+    for (int c = shape->child_start[i]; c < shape->child_start[i + 1] && shape->simple[at]; c++) {
         int child = shape->child[c];
         double rest[6 * LW_JOINT_MAX_V], own[6], taken[LW_JOINT_MAX_V];
         const lw_link *link = &r->model->links[child];

@@ -80,8 +80,7 @@ typedef struct lw_null_shape {
     /* Per kinetic body: the body moves as the root of directions only, never further along the path of
      * another direction, and all its children are plain. */
     unsigned char *simple;
-    /* child has the children of the kinetic bodies; child_start (kinetic_count + 1) has the range of each
-     * kinetic body's children in child. */
+    /* child has the children of the bodies; child_start has the range of each body's children in child. */
     int *child, *child_start;
     /* The kinetic bodies that are not simple, and the children of these, which contribute to their
      * indicators; descending. */

@@ -181,56 +181,28 @@ static void inspect(const lw_model *model, lw_data *data, double length, double 
 
 /* --- paths -------------------------------------------------------------------------------------------- */
 
-/* A list that grows. */
-typedef struct list {
-    int *at, count, room;
-} list;
+/* The paths of all directions, one after the other. */
+typedef struct paths {
+    lw_null_node *nodes;
+    double *twist; /* 6 per node: the twist of its body in the direction. */
+    int count, room;
+} paths;
 
-static bool push(list *l, int x) {
-    if (l->count == l->room) {
-        int room = l->room ? 2 * l->room : 64;
-        int *more = realloc(l->at, (size_t)room * sizeof *more);
-        if (!more) return false;
-        l->at = more, l->room = room;
+/* Appends a node, and returns its twist; NULL when memory is out. */
+static double *add_node(paths *p, const lw_model *model, int body, int parent) {
+    if (p->count == p->room) {
+        size_t room = p->room ? 2 * (size_t)p->room : 64;
+        lw_null_node *nodes = realloc(p->nodes, room * sizeof *nodes);
+        if (nodes) p->nodes = nodes;
+        double *twist = realloc(p->twist, 6 * room * sizeof *twist);
+        if (twist) p->twist = twist;
+        if (!nodes || !twist) return NULL;
+        p->room = (int)room;
     }
-    l->at[l->count++] = x;
-    return true;
-}
-
-typedef struct draft {
-    list rep, rep_body, node_start, node_body, node_parent, node_entry, node_moved, entry_start, speed,
-        moved_start, moved;
-    int *child, *child_start; /* The children of all bodies, and the range of each body's children. */
-} draft;
-
-static void free_draft(draft *d) {
-    list *all[] = {&d->rep,         &d->rep_body,    &d->node_start, &d->node_body,
-                   &d->node_parent, &d->node_entry,  &d->node_moved, &d->entry_start,
-                   &d->speed,       &d->moved_start, &d->moved};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]->at);
-    free(d->child), free(d->child_start);
-}
-
-static bool list_children(const lw_model *model, draft *d) {
-    int n = model->body_count;
-    d->child = calloc((size_t)n + 1, sizeof *d->child);
-    d->child_start = calloc((size_t)n + 3, sizeof *d->child_start);
-    if (!d->child || !d->child_start) return false;
-    for (int i = 1; i <= n; i++) d->child_start[model->links[i].parent + 2]++;
-    for (int i = 0; i <= n + 1; i++) d->child_start[i + 1] += d->child_start[i];
-    for (int i = 1; i <= n; i++) d->child[d->child_start[model->links[i].parent + 1]++] = i;
-    return true;
-}
-
-/* Appends a node to the path. speed: the only speed of its joint that takes part, or -1 if all do. stops: the
- * path ends there. */
-static bool push_node(draft *d, const lw_model *model, int body, int parent, bool stops, int speed) {
-    bool fine = push(&d->node_body, body) && push(&d->node_parent, parent) &&
-                push(&d->node_entry, d->speed.count) && push(&d->node_moved, stops ? -1 : d->moved.count);
-    if (fine && speed >= 0) fine = push(&d->speed, speed);
-    for (int k = 0; fine && speed < 0 && k < model->links[body].joint.nv; k++)
-        fine = push(&d->speed, model->links[body].v + k);
-    return fine && (stops || push(&d->moved, body));
+    const lw_link *link = &model->links[body];
+    p->nodes[p->count] =
+        (lw_null_node){.body = body, .parent = parent, .kernel = link->kernel, .sign = link->sign};
+    return p->twist + 6 * p->count++;
 }
 
 /* Returns the free speeds of joint i that do not represent directions, and so respond. */
@@ -247,17 +219,11 @@ static double square_of(const double a[6], double length) {
 
 /* Finds the path of the direction that speed k of body i represents: the bodies that move, and those at which
  * the path ends, by K, U, D of the kinetic bodies in `null` at one position. */
-static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, int k) {
+static bool find_path(const lw_null *null, const recursion *r, paths *p, int i, int k) {
     const lw_null_shape *shape = null->shape;
     const lw_model *model = shape->model;
-    int first = d->node_body.count;
-    if (!push(&d->rep, model->links[i].v + k) || !push(&d->rep_body, i) || !push(&d->node_start, first) ||
-        !push(&d->entry_start, d->speed.count) || !push(&d->moved_start, d->moved.count) ||
-        !push_node(d, model, i, -1, false, responding(shape, i) ? -1 : model->links[i].v + k))
-        return false;
-    /* The twists of the nodes, in the same order. */
-    int room = 16;
-    double *twist = malloc(6 * (size_t)room * sizeof *twist);
+    const int first = p->count;
+    double *twist = add_node(p, model, i, -1), S[6], x[LW_JOINT_MAX_V];
     if (!twist) return false;
     /* Elsewhere another speed of a joint whose other speeds respond may represent the direction, so the path is
      * that of a combination of all directions of the joint. */
@@ -265,48 +231,29 @@ static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, i
         double value[36], twists[36], weight = 0.3;
         unsigned left = lw_null_root(null, r, i, value, 6, twists, 6);
         memset(twist, 0, 6 * sizeof *twist);
-        for (int l = 0; l < __builtin_popcount(left); l++, weight += 0.47)
-            lw_v6_axpy(weight, twists + 6 * l, twist);
-    } else {
-        double S[6];
+        for (int d = 0; d < __builtin_popcount(left); d++, weight += 0.47)
+            lw_v6_axpy(weight, twists + 6 * d, twist);
+    } else
         memcpy(twist, subspace(r, i, S) + 6 * k, 6 * sizeof *twist);
-    }
-    bool fine = true;
-    for (int at = 0; fine && first + at < d->node_body.count; at++) {
-        if (d->node_moved.at[first + at] < 0) continue;
-        int body = d->node_body.at[first + at];
-        for (int c = d->child_start[body]; fine && c < d->child_start[body + 1]; c++) {
-            int count = d->node_body.count - first, child = d->child[c];
-            if (count == room) {
-                double *more = realloc(twist, 12 * (size_t)room * sizeof *more);
-                if (!more) {
-                    fine = false;
-                    break;
-                }
-                twist = more, room *= 2;
-            }
-            double *a = twist + 6 * count, x[6], S[6];
-            const lw_link *link = &model->links[child];
-            twist_to_child(r, child, twist + 6 * at, a);
-            double before = square_of(a, shape->length);
-            const double *motion = subspace(r, child, S);
-            take_up(link, motion, shape->length, a, x);
-            add_motion(link, motion, x, a);
-            bool stops = square_of(a, shape->length) <= LW_KINETIC_ZERO * before || shape->plain[child];
-            if (!stops) lw_null_respond(null, r, child, twist + 6 * at, NULL, a);
-            fine = push_node(d, model, child, at, stops, -1);
+    for (int at = first; at < p->count; at++) {
+        const int body = p->nodes[at].body;
+        if (p->nodes[at].moved < 0) continue;
+        for (int c = shape->child_start[body]; c < shape->child_start[body + 1]; c++) {
+            const int child = shape->child[c];
+            double *a = add_node(p, model, child, at - first);
+            if (!a) return false;
+            const double *motion = subspace(r, child, S), *parent = p->twist + 6 * at;
+            twist_to_child(r, child, parent, a);
+            const double before = square_of(a, shape->length);
+            take_up(&model->links[child], motion, shape->length, a, x);
+            add_motion(&model->links[child], motion, x, a);
+            if (square_of(a, shape->length) <= LW_KINETIC_ZERO * before || shape->plain[child])
+                p->nodes[p->count - 1].moved = -1;
+            else
+                lw_null_respond(null, r, child, parent, NULL, a);
         }
     }
-    free(twist);
-    return fine;
-}
-
-static int *settle(lw_arena *arena, const list *l, int last) {
-    int *out = LW_NEW(arena, int, l->count + 2);
-    if (!out) return NULL;
-    if (l->count) memcpy(out, l->at, (size_t)l->count * sizeof *out);
-    out[l->count] = last;
-    return out;
+    return true;
 }
 
 /* Tells whether the motion subspace of a joint, in the axes of its body, depends on position. */
@@ -347,7 +294,7 @@ static bool list_bodies(lw_null_shape *shape) {
 }
 
 /* Tells whether directions a and b have the same path. */
-static bool same_way(const lw_null_shape *shape, int a, int b) {
+static bool same_path(const lw_null_shape *shape, int a, int b) {
     int count = shape->node_start[a + 1] - shape->node_start[a];
     const lw_null_node *one = shape->nodes + shape->node_start[a], *two = shape->nodes + shape->node_start[b];
     if (!count || shape->node_start[b + 1] - shape->node_start[b] != count) return false;
@@ -362,7 +309,7 @@ static bool list_blocks(lw_null_shape *shape) {
     for (int k = 0; shape->blocks && k < shape->count; k++) {
         lw_null_block *block = &shape->blocks[shape->block_count];
         int root = shape->rep_body[k];
-        if (k && same_way(shape, k - 1, k)) {
+        if (k && same_path(shape, k - 1, k)) {
             block[-1].count++;
             continue;
         }
@@ -380,28 +327,49 @@ static bool list_blocks(lw_null_shape *shape) {
     return shape->blocks != NULL;
 }
 
-/* Copies the draft into the shape. */
-static bool finish(lw_null_shape *shape, const draft *d) {
+/* Allocates the lists of all directions: `entries` values and `moved` bodies in all. */
+static bool allocate(lw_null_shape *shape, int count, int entries, int moved) {
     lw_arena *arena = shape->arena;
-    shape->count = d->rep.count;
-    shape->rep = settle(arena, &d->rep, 0);
-    shape->rep_body = settle(arena, &d->rep_body, 0);
-    shape->node_start = settle(arena, &d->node_start, d->node_body.count);
-    shape->entry_start = settle(arena, &d->entry_start, d->speed.count);
-    shape->speed = settle(arena, &d->speed, 0);
-    shape->moved_start = settle(arena, &d->moved_start, d->moved.count);
-    shape->body = settle(arena, &d->moved, 0);
-    shape->nodes = LW_NEW(arena, lw_null_node, d->node_body.count + 1);
-    if (!shape->rep || !shape->rep_body || !shape->node_start || !shape->entry_start || !shape->speed ||
-        !shape->moved_start || !shape->body || !shape->nodes)
-        return false;
-    for (int k = 0; k < d->node_body.count; k++)
-        shape->nodes[k] = (lw_null_node){.body = d->node_body.at[k],
-                                         .parent = d->node_parent.at[k],
-                                         .entry = d->node_entry.at[k],
-                                         .moved = d->node_moved.at[k],
-                                         .kernel = shape->model->links[d->node_body.at[k]].kernel,
-                                         .sign = shape->model->links[d->node_body.at[k]].sign};
+    shape->count = count;
+    shape->rep = LW_NEW(arena, int, count + 1);
+    shape->rep_body = LW_NEW(arena, int, count + 1);
+    shape->node_start = LW_NEW(arena, int, count + 1);
+    shape->entry_start = LW_NEW(arena, int, count + 1);
+    shape->moved_start = LW_NEW(arena, int, count + 1);
+    shape->speed = LW_NEW(arena, int, entries + 1);
+    shape->body = LW_NEW(arena, int, moved + 1);
+    return !lw_arena_failed(arena);
+}
+
+/* Takes the paths over into the shape. */
+static bool take_paths(lw_null_shape *shape, const paths *p, int count, const int *reps) {
+    const lw_model *model = shape->model;
+    int entries = 0, moved = 0, k = 0;
+    for (int n = 0; n < p->count; n++)
+        entries += model->links[p->nodes[n].body].joint.nv, moved += p->nodes[n].moved >= 0;
+    shape->nodes = LW_NEW(shape->arena, lw_null_node, p->count + 1);
+    if (!shape->nodes || !allocate(shape, count, entries, moved)) return false;
+    entries = moved = 0;
+    for (int n = 0; n < p->count; n++) {
+        lw_null_node *node = &shape->nodes[n];
+        *node = p->nodes[n];
+        const lw_link *link = &model->links[node->body];
+        const bool root = node->parent < 0;
+        if (root) {
+            shape->rep[k] = reps[k], shape->rep_body[k] = node->body;
+            shape->node_start[k] = n, shape->entry_start[k] = entries, shape->moved_start[k] = moved;
+            k++;
+        }
+        node->entry = entries;
+        if (root && !responding(shape, node->body))
+            shape->speed[entries++] = reps[k - 1];
+        else
+            for (int v = 0; v < link->joint.nv; v++) shape->speed[entries++] = link->v + v;
+        if (node->moved < 0) continue;
+        node->moved = moved;
+        shape->body[moved++] = node->body;
+    }
+    shape->node_start[k] = p->count, shape->entry_start[k] = entries, shape->moved_start[k] = moved;
     return list_blocks(shape);
 }
 
@@ -410,19 +378,30 @@ static bool finish(lw_null_shape *shape, const draft *d) {
 /* The marks of kinetic bodies, see lw_null_shape.simple. */
 enum { SIMPLE = 1, GENERAL };
 
+/* Lists the children of all bodies. */
+static bool list_children(lw_null_shape *shape) {
+    const lw_model *model = shape->model;
+    const int n = model->body_count;
+    shape->child = LW_NEW(shape->arena, int, n + 1);
+    int *end = shape->child_start = LW_NEW(shape->arena, int, n + 3);
+    if (lw_arena_failed(shape->arena)) return false;
+    for (int i = 1; i <= n; i++) end[model->links[i].parent + 2]++;
+    for (int i = 0; i <= n + 1; i++) end[i + 1] += end[i];
+    for (int i = 1; i <= n; i++) shape->child[end[model->links[i].parent + 1]++] = i;
+    return true;
+}
+
 /* Lists the marked bodies as kinetic bodies, with the indicators of their own inertias. */
 static bool list_kinetic(lw_null_shape *shape, const unsigned char *mark) {
     const lw_model *model = shape->model;
-    int n = model->body_count, count = 0, children = 0;
-    for (int i = 1; i <= n; i++) count += mark[i] != 0, children += mark[model->links[i].parent] != 0;
+    int n = model->body_count, count = 0;
+    for (int i = 1; i <= n; i++) count += mark[i] != 0;
     shape->kinetic_count = count;
     shape->kinetic = LW_NEW(shape->arena, int, count + 1);
     shape->kinetic_of = LW_NEW(shape->arena, int, n + 1);
     shape->own = LW_NEW(shape->arena, double, 36 * (size_t)count + 1);
     shape->bare = LW_NEW(shape->arena, unsigned char, count + 1);
     shape->simple = LW_NEW(shape->arena, unsigned char, count + 1);
-    shape->child = LW_NEW(shape->arena, int, children + 1);
-    shape->child_start = LW_NEW(shape->arena, int, count + 2);
     if (lw_arena_failed(shape->arena)) return false;
     count = 0;
     for (int i = 0; i <= n; i++) {
@@ -432,12 +411,6 @@ static bool list_kinetic(lw_null_shape *shape, const unsigned char *mark) {
         shape->bare[count] = lw_kinetic_own(model, i, shape->length, shape->own + 36 * count) == 0;
         shape->simple[count++] = mark[i] == SIMPLE;
     }
-    for (int i = 1; i <= n; i++)
-        if (mark[model->links[i].parent]) shape->child_start[shape->kinetic_of[model->links[i].parent] + 2]++;
-    for (int k = 0; k < count; k++) shape->child_start[k + 1] += shape->child_start[k];
-    for (int i = 1; i <= n; i++)
-        if (mark[model->links[i].parent])
-            shape->child[shape->child_start[shape->kinetic_of[model->links[i].parent] + 1]++] = i;
     shape->donors = LW_NEW(shape->arena, int, n + 1);
     shape->donor_count = 0;
     for (int i = n; i >= 1 && shape->donors; i--)
@@ -473,10 +446,11 @@ static bool build(lw_null_shape *shape, lw_data *data) {
     enum { POSITIONS = 2 };
     size_t n = (size_t)model->body_count + 1;
     uint64_t random = 2013;
-    draft d = {0};
+    paths found = {0};
+    int *reps = calloc((size_t)model->nv + 1, sizeof *reps), count = 0;
     double *K = calloc(36 * n, sizeof *K);
     unsigned char *null = calloc(n, 1), *plain = calloc(n, 1), *mark = calloc(n, 1);
-    bool fine = K && null && plain && mark && list_children(model, &d);
+    bool fine = K && null && plain && mark && reps && list_children(shape);
     for (int k = 0; fine && k < POSITIONS; k++) {
         random_position(model, shape->length, &random, data->q);
         if (model->motion_count) take_prescribed(model, data, shape->length, k);
@@ -510,12 +484,13 @@ static bool build(lw_null_shape *shape, lw_data *data) {
             lw_null_kinetics(at, &r);
             for (int i = model->body_count; i >= 1 && fine; i--)
                 for (int k = 0; k < model->links[i].joint.nv && fine; k++)
-                    if (shape->left_out[i] >> k & 1) fine = find_way(at, &r, &d, i, k);
+                    if (shape->left_out[i] >> k & 1)
+                        reps[count++] = model->links[i].v + k, fine = find_path(at, &r, &found, i, k);
         }
         if (arena) lw_arena_destroy(arena);
     }
-    fine = fine && finish(shape, &d) && prune_kinetic(shape) && list_bodies(shape);
-    free_draft(&d);
+    fine = fine && take_paths(shape, &found, count, reps) && prune_kinetic(shape) && list_bodies(shape);
+    free(found.nodes), free(found.twist), free(reps);
     free(null), free(plain), free(mark);
     return fine;
 }
@@ -566,20 +541,17 @@ double lw_null_fastest(const lw_null_shape *shape, const double *v) {
 
 bool lw_null_shape_fill(lw_null_shape *shape, int count, const int *reps) {
     const lw_model *model = shape->model;
-    draft d = {0};
-    bool fine = true;
+    const int nv = model->nv, n = model->body_count;
+    unsigned char *none = calloc((size_t)n + 1, 1);
+    bool fine = none && allocate(shape, count, count * nv, count * n);
     for (int k = 0; k < count && fine; k++) {
-        int body = model->body_count;
-        while (model->links[body].v > reps[k]) body--;
-        fine = push(&d.rep, reps[k]) && push(&d.rep_body, body) && push(&d.node_start, 0) &&
-               push(&d.entry_start, d.speed.count) && push(&d.moved_start, d.moved.count);
-        for (int v = 0; v < model->nv && fine; v++) fine = push(&d.speed, v);
-        for (int i = 1; i <= model->body_count && fine; i++) fine = push(&d.moved, i);
+        shape->rep[k] = reps[k], shape->rep_body[k] = lw_body_of_speed(model, reps[k]);
+        for (int v = 0; v < nv; v++) shape->speed[k * nv + v] = v;
+        for (int i = 0; i < n; i++) shape->body[k * n + i] = i + 1;
+        shape->entry_start[k + 1] = (k + 1) * nv, shape->moved_start[k + 1] = (k + 1) * n;
     }
-    unsigned char *none = calloc((size_t)model->body_count + 1, 1);
-    fine = fine && none && finish(shape, &d) && list_kinetic(shape, none) && list_bodies(shape);
+    fine = fine && list_blocks(shape) && list_kinetic(shape, none) && list_bodies(shape);
     free(none);
-    free_draft(&d);
     return fine;
 }
 
