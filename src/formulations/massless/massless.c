@@ -252,8 +252,6 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         return lw_out_of_memory(error);
     }
     m->looped.data = m->flow->data;
-    for (int i = 1; i <= model->body_count; i++)
-        m->mixed |= shape->left_out[i] && model->links[i].kernel >= LW_KERNEL_SPHERICAL;
     for (int k = shape->count - 1; k >= 0; k--) {
         m->direction[shape->rep_body[k]] = k;
         if (!shape->dense) m->entry[shape->rep_body[k]] = shape->nodes[shape->node_start[k]].entry;
@@ -450,10 +448,6 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     lw_data *data = m->flow->data;
     int nq = model->nq;
     if (m->shape->dense) return residual_loops(m, t, y, ydot, out, power, error);
-    if (!m->shape->count) {
-        lw_massless_rows(model, data, t, y, ydot, m->tau, out, power);
-        return LW_OK;
-    }
     lw_take_state(model, data, t, y, y + nq);
     lw_flow_follows(m->flow, true);
     lw_status status = lw_springs_consistent(m->flow, m->springs, t, NULL, error);

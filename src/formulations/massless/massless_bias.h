@@ -104,8 +104,8 @@ static void general_correct(const recursion *r, int i, const double *E, const do
     }
 }
 
-/* The same as velocities of tree_recursion.h, after lw_null_at, which has computed the relative poses of the
- * joints. E NULL: the bias is that of v itself. */
+/* The same as velocities of tree_recursion.h, after lw_null_at, which has computed the sines and cosines of
+ * the joints. E NULL: the bias is that of v itself. */
 static inline void velocities_apart(const lw_null_shape *shape, const recursion *r, const double *e,
                                     const double *E) {
     const lw_model *model = r->model;

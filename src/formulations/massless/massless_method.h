@@ -22,9 +22,6 @@ typedef struct massless_method {
     lw_projection *projection; /* Closes loops; NULL for trees. */
     lw_loop_system *system;    /* The equations of motion with closed loops; NULL for trees. */
     lw_follow *follow;         /* What events can change in a run; NULL if they can change nothing. */
-    /* Some joint that is neither an aligned revolute nor an aligned prismatic one has speeds that represent
-     * massless directions. */
-    bool mixed;
     unsigned *taken; /* Per kinetic body: the left-out speeds for which floor was last set. */
     /* Per body: the first direction of its joint, and the index of that direction's first value. */
     int *direction, *entry;

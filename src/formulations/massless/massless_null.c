@@ -245,15 +245,6 @@ static void stop(const recursion *r, const lw_null_node *at, double length, int 
     }
 }
 
-/* Copies the relative pose of joint i that lw_velocities has computed to where the recursions expect it. */
-static void copy_place(const recursion *r, const lw_data *data, int i) {
-    const lw_link *link = &r->model->links[i];
-    const lw_body_motion *from = &data->motion[i];
-    lw_v3_copy(from->p, r->places[i].p);
-    if (link->kernel < LW_KERNEL_SPHERICAL) return;
-    memcpy(r->places[i].R, from->R, sizeof from->R);
-}
-
 /* Computes the directions, after the indicators of the kinetic bodies. */
 static void find(lw_null *null, const recursion *r) {
     const lw_null_shape *shape = null->shape;
@@ -286,24 +277,9 @@ static void find(lw_null *null, const recursion *r) {
     }
 }
 
-void lw_null_placed(lw_null *null, lw_data *data) {
-    const lw_null_shape *shape = null->shape;
-    const recursion r = recursion_of(shape->model, data);
-    turn_joints(&r);
-    for (int k = 0; k < shape->placed_count; k++) copy_place(&r, data, shape->placed[k]);
-    lw_null_kinetics(null, &r);
-    find(null, &r);
-}
 void lw_null_at(lw_null *null, lw_data *data) {
-    const lw_null_shape *shape = null->shape;
-    const lw_model *model = shape->model;
-    const recursion r = recursion_of(model, data);
-    turn_joints(&r);
-    for (int k = 0; k < shape->placed_count; k++) {
-        int i = shape->placed[k];
-        look_ahead(model->links, sizeof(lw_link), 4, i + AHEAD);
-        BY_JOINT(&model->links[i], place, &r, i)
-    }
+    const recursion r = recursion_of(null->shape->model, data);
+    place_joints(&r);
     lw_null_kinetics(null, &r);
     find(null, &r);
 }

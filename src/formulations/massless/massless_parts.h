@@ -93,13 +93,9 @@ typedef struct lw_null_shape {
     /* Per body: the number of speeds of its joint that respond, if others represent directions. The choice may
      * change with position. */
     unsigned char *responding;
-    /* The bodies whose relative pose must be computed because the sines and cosines of q alone do not give
-     * it; ascending. */
-    int placed_count, *placed;
     /* The bodies at whose joint the bias accelerations of w differ from those of v; ascending. */
     int corrected_count, *corrected;
     unsigned char *carried; /* Per corrected body: some direction moves its parent. */
-    bool turning;           /* The subspace of some corrected joint depends on position. */
 } lw_null_shape;
 
 /* Returns NULL when memory is out. A mechanism with closed loops gets an empty dense shape. */
@@ -136,8 +132,6 @@ typedef struct lw_null {
 lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena);
 /* Computes the relative poses and the directions of a tree at the position data->q. */
 void lw_null_at(lw_null *null, lw_data *data);
-/* Computes the directions of a tree whose relative poses lw_velocities has computed. */
-void lw_null_placed(lw_null *null, lw_data *data);
 /* x += N z, for all speeds. */
 void lw_null_times(const lw_null *null, const double *z, double *x);
 /* x += z n_k, with n_k the direction k. */
@@ -252,12 +246,6 @@ lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, co
 /* Adds to v the velocity that brings positions back into balance at a rate (1/s), by the last factor of G,
  * after lw_springs_velocity. */
 void lw_springs_pull(lw_springs *springs, double t, double rate, double *v);
-
-/* --- rows (massless_rows.c): the paper's equations (25), (26), (28) in (q, v) ------------------------ */
-
-/* out: nq + nv rows at (y, ydot). force: workspace of nv numbers. */
-void lw_massless_rows(const lw_model *model, lw_data *data, double t, const double *y, const double *ydot,
-                      double *force, double *out, lw_power *power);
 
 /* --- classification (massless_kinds.c) ------------------------------------------------------------------ */
 

@@ -59,7 +59,7 @@ static void remove_still(const massless_method *m, int i, double *y) {
 
 /* The same as eliminate of tree_forward.h, with the kernels of massless_joints.h for joints of several speeds
  * of which some are left out. Returns the first body whose pivot is below its floor, or 0. */
-static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
+static int eliminate_deficient(const massless_method *m, const recursion *r, int *speed) {
     const unsigned char *left_out = m->shape->left_out;
     int body = 0;
     for (int i = r->model->body_count; i >= 1; i--) {
@@ -104,7 +104,7 @@ static void accelerate_given(const recursion *r, int i, const double *given) {
 /* The same as accelerate of tree_forward.h for joints of which some speeds are left out. given: the
  * accelerations of the speeds that represent massless directions; NULL: the result is wdot, which has no
  * massless part. */
-static void accelerate_mixed(const massless_method *m, const recursion *r, const double *given) {
+static void accelerate_deficient(const massless_method *m, const recursion *r, const double *given) {
     const unsigned char *left_out = m->shape->left_out;
     hang_ground(r);
     for (int i = 1; i <= r->model->body_count; i++) {
@@ -171,13 +171,10 @@ lw_status lw_massless_accelerate(massless_method *m, bool as_given, lw_error *er
     int speed, body;
     r.floor = m->floor;
     find_velocities(m, &r, as_given);
-    if (m->mixed) take_left_out(m);
-    body = m->mixed ? eliminate_mixed(m, &r, &speed) : eliminate(&r, &speed);
+    take_left_out(m);
+    body = eliminate_deficient(m, &r, &speed);
     if (body) return lost(m, body, speed, error);
-    if (m->mixed)
-        accelerate_mixed(m, &r, NULL);
-    else
-        accelerate(&r);
+    accelerate_deficient(m, &r, NULL);
     return LW_OK;
 }
 
@@ -187,7 +184,7 @@ lw_status lw_massless_accelerate(massless_method *m, bool as_given, lw_error *er
 void lw_massless_accelerate_by_rates(massless_method *m, double *vdot) {
     const lw_model *model = m->shape->model;
     const recursion r = recursion_of(model, m->flow->data);
-    accelerate_mixed(m, &r, vdot);
+    accelerate_deficient(m, &r, vdot);
     memcpy(vdot, r.vdot, (size_t)model->nv * sizeof *vdot);
 }
 
@@ -220,11 +217,8 @@ void lw_massless_find_floors(massless_method *m) {
         velocities(&r);
         int speed;
         lw_null_at(m->flow->null, data);
-        if (m->mixed) take_left_out(m);
-        if (m->mixed)
-            eliminate_mixed(m, &r, &speed);
-        else
-            eliminate(&r, &speed);
+        take_left_out(m);
+        eliminate_deficient(m, &r, &speed);
         for (int i = 1; i <= model->body_count; i++) {
             const lw_link *link = &model->links[i];
             for (int k = 0; k < link->joint.nv; k++) {

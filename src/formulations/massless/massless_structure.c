@@ -262,32 +262,23 @@ static bool subspace_turns(const lw_link *link) {
     return link->kernel >= LW_KERNEL_SPHERICAL && (joint->inverse || lw_joint_subspace_varies(joint->type));
 }
 
-/* Lists the bodies whose relative poses are needed (placed) and the joints at which the bias of w differs
- * from that of v (corrected). */
-static bool list_bodies(lw_null_shape *shape) {
+/* Lists the joints at which the bias of w differs from that of v. */
+static bool list_corrected(lw_null_shape *shape) {
     const lw_model *model = shape->model;
-    enum { TOUCHED = 1, MOVED = 2, DONOR = 4 };
-    int n = model->body_count, count = 0;
+    enum { TOUCHED = 1, MOVED = 2 };
+    int n = model->body_count;
     unsigned char *mark = calloc((size_t)n + 1, 1);
-    if (!mark) return false;
-    for (int k = 0; k < shape->node_start[shape->count]; k++)
+    shape->corrected = LW_NEW(shape->arena, int, n + 1);
+    shape->carried = LW_NEW(shape->arena, unsigned char, n + 1);
+    bool fine = mark && !lw_arena_failed(shape->arena);
+    for (int k = 0; k < shape->node_start[shape->count] && fine; k++)
         mark[shape->nodes[k].body] |= shape->nodes[k].moved < 0 ? TOUCHED : TOUCHED | MOVED;
-    for (int k = 0; k < shape->donor_count; k++) mark[shape->donors[k]] |= DONOR;
-    bool known = model->forces_need_world && shape->count;
-    for (int i = 1; i <= n; i++) count += mark[i] || known;
-    shape->placed = LW_NEW(shape->arena, int, count + 1);
-    shape->corrected = LW_NEW(shape->arena, int, count + 1);
-    shape->carried = LW_NEW(shape->arena, unsigned char, count + 1);
-    bool fine = !lw_arena_failed(shape->arena);
     for (int i = 1; i <= n && fine; i++) {
         const lw_link *link = &model->links[i];
-        bool turns = subspace_turns(link);
-        if ((mark[i] || known) && link->kernel >= LW_KERNEL_PRISMATIC)
-            shape->placed[shape->placed_count++] = i;
-        if (!(mark[i] & TOUCHED) || !(mark[link->parent] & MOVED || turns)) continue;
-        shape->carried[shape->corrected_count] = (mark[link->parent] & MOVED) != 0;
+        bool carried = mark[link->parent] & MOVED;
+        if (!(mark[i] & TOUCHED) || !(carried || subspace_turns(link))) continue;
+        shape->carried[shape->corrected_count] = carried;
         shape->corrected[shape->corrected_count++] = i;
-        shape->turning |= turns;
     }
     free(mark);
     return fine;
@@ -351,23 +342,23 @@ static bool take_paths(lw_null_shape *shape, const paths *p, int count, const in
     if (!shape->nodes || !allocate(shape, count, entries, moved)) return false;
     entries = moved = 0;
     for (int n = 0; n < p->count; n++) {
-        lw_null_node *node = &shape->nodes[n];
-        *node = p->nodes[n];
-        const lw_link *link = &model->links[node->body];
-        const bool root = node->parent < 0;
+        lw_null_node *own = &shape->nodes[n];
+        *own = p->nodes[n];
+        const lw_link *link = &model->links[own->body];
+        const bool root = own->parent < 0;
         if (root) {
-            shape->rep[k] = reps[k], shape->rep_body[k] = node->body;
+            shape->rep[k] = reps[k], shape->rep_body[k] = own->body;
             shape->node_start[k] = n, shape->entry_start[k] = entries, shape->moved_start[k] = moved;
             k++;
         }
-        node->entry = entries;
-        if (root && !responding(shape, node->body))
+        own->entry = entries;
+        if (root && !responding(shape, own->body))
             shape->speed[entries++] = reps[k - 1];
         else
             for (int v = 0; v < link->joint.nv; v++) shape->speed[entries++] = link->v + v;
-        if (node->moved < 0) continue;
-        node->moved = moved;
-        shape->body[moved++] = node->body;
+        if (own->moved < 0) continue;
+        own->moved = moved;
+        shape->body[moved++] = own->body;
     }
     shape->node_start[k] = p->count, shape->entry_start[k] = entries, shape->moved_start[k] = moved;
     return list_blocks(shape);
@@ -489,7 +480,7 @@ static bool build(lw_null_shape *shape, lw_data *data) {
         }
         if (arena) lw_arena_destroy(arena);
     }
-    fine = fine && take_paths(shape, &found, count, reps) && prune_kinetic(shape) && list_bodies(shape);
+    fine = fine && take_paths(shape, &found, count, reps) && prune_kinetic(shape) && list_corrected(shape);
     free(found.nodes), free(found.twist), free(reps);
     free(null), free(plain), free(mark);
     return fine;
@@ -550,7 +541,7 @@ bool lw_null_shape_fill(lw_null_shape *shape, int count, const int *reps) {
         for (int i = 0; i < n; i++) shape->body[k * n + i] = i + 1;
         shape->entry_start[k + 1] = (k + 1) * nv, shape->moved_start[k + 1] = (k + 1) * n;
     }
-    fine = fine && list_blocks(shape) && list_kinetic(shape, none) && list_bodies(shape);
+    fine = fine && list_blocks(shape) && list_kinetic(shape, none) && list_corrected(shape);
     free(none);
     return fine;
 }

@@ -116,8 +116,6 @@ static lw_status find_directions(lw_flow *flow, lw_error *error) {
     lw_status status = LW_OK;
     if (flow->shape->dense)
         status = lw_loop_null_at(flow->loops, flow->null, flow->data, error);
-    else if (flow->model->forces_need_world)
-        lw_null_placed(flow->null, flow->data);
     else
         lw_null_at(flow->null, flow->data);
     return status;
