@@ -21,6 +21,7 @@
 #include "constraints/sparse_rank.h"
 #include "constraints/characteristic_length.h"
 #include "model/joint.h"
+#include "core/pseudo_random.h"
 #include <linkwork/assemble.h>
 
 #include <math.h>
@@ -57,14 +58,6 @@ static bool any_given(const lw_model *model, lw_hold hold) {
     return false;
 }
 
-/* The same pseudo-random numbers in [-1, 1] in every run (splitmix64). */
-static double disturbance(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
-}
-
 /* Moves every coordinate that is neither held nor prescribed, by up to `angle` and a share of the size. */
 static void disturb(const lw_model *model, lw_hold hold, double angle, double size, uint64_t *random,
                     double *speed, double *q) {
@@ -72,7 +65,7 @@ static void disturb(const lw_model *model, lw_hold hold, double angle, double si
         const lw_link *link = &model->links[i];
         bool held = hold == LW_HOLD_Q && model->joints[model->bodies[i].joint_index].given_q;
         for (int k = 0; k < link->joint.nv; k++) {
-            double x = disturbance(random);
+            double x = lw_pseudo_random(random);
             bool fixed = held || link->prescribed >> k & 1;
             speed[link->v + k] =
                 fixed ? 0 : x * (lw_joint_speed_turns(link->joint.type, k) ? angle : 0.3 * size);

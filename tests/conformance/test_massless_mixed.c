@@ -153,7 +153,7 @@ static void a_damper_may_turn(void **state) {
  *
  * out: nq + nv rows at (y, ydot); force: the second rows, of nv numbers, before prescribed speeds replace theirs. */
 static void paper_rows(const lw_model *model, lw_data *data, double t, const double *y, const double *ydot,
-                      double *force, double *out) {
+                       double *force, double *out) {
     int nq = model->nq;
     lw_inverse_held(model, data, t, y, y + nq, ydot + nq, force);
     lw_take_state(model, data, t, y, y + nq); /* inverse dynamics of a plain model does not store the state */

@@ -66,8 +66,7 @@ static lw_status add_rates(massless_method *m, double t, const double *tau, doub
     enum { SCHEMES = 3 };
     static const double weight[SCHEMES][5] = {{1, -8, 0, 8, -1}, {0, 0, 0, 24, -6}, {6, -24, 0, 0, 0}};
     /* The curvature of laws requires shorter steps than that of N. */
-    const double h =
-        (m->flow->dampers->linear ? 1e-4 : 1e-5) / lw_null_fastest(m->shape, m->flow->data->v);
+    const double h = (m->flow->dampers->linear ? 1e-4 : 1e-5) / lw_null_fastest(m->shape, m->flow->data->v);
     lw_status status = LW_OK;
     for (int scheme = 0; scheme < SCHEMES; scheme++) {
         lw_status own = difference_velocities(m, t, tau, h, weight[scheme], vdot, scheme ? NULL : error);
@@ -194,8 +193,7 @@ static lw_flow *flow_of(const massless_method *m) {
     if (!flow) return NULL;
     lw_data_set_inputs(m->shape->model, flow->data, m->looped.options.inputs);
     for (int k = 0; k < m->shape->count; k++) {
-        flow->dampers->skipped[k] =
-            m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC && !m->kinds.latent[k];
+        flow->dampers->skipped[k] = m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC && !m->kinds.latent[k];
         flow->dampers->floor[k] = m->kinds.floor[k];
     }
     if (!m->kinds.algebraic || lw_dampers_mix(flow->dampers, flow->arena)) return flow;
@@ -224,7 +222,6 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->floor = LW_NEW(arena, double, nv);
     m->least = LW_NEW(arena, double, nv);
     m->direction = LW_NEW(arena, int, model->body_count + 1);
-    m->entry = LW_NEW(arena, int, model->body_count + 1);
     m->taken = LW_NEW(arena, unsigned, shape->kinetic_count + 1);
     m->q = LW_NEW(arena, double, model->nq + 1);
     m->v = LW_NEW(arena, double, nv);
@@ -252,10 +249,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         return lw_out_of_memory(error);
     }
     m->looped.data = m->flow->data;
-    for (int k = shape->count - 1; k >= 0; k--) {
-        m->direction[shape->rep_body[k]] = k;
-        if (!shape->dense) m->entry[shape->rep_body[k]] = shape->nodes[shape->node_start[k]].entry;
-    }
+    for (int k = shape->count - 1; k >= 0; k--) m->direction[shape->rep_body[k]] = k;
     for (int k = 0; k < shape->kinetic_count; k++) m->taken[k] = ~0u;
     lw_massless_find_floors(m);
     *out = &m->looped.base;

@@ -34,8 +34,7 @@ static int conditions_of(const lw_force *force) {
 
 /* Tells whether the element acts on a motion that no constant damper resists. */
 static bool reaches(const lw_null_shape *shape, const lw_force *force, const bool *wanting) {
-    bool in_joint =
-        force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING && force->type != LW_FORCE_APPLIED;
+    const bool in_joint = acts_in_joint(force);
     for (int k = 0; k < shape->count; k++) {
         if (!wanting[k]) continue;
         if (shape->dense || force->closure >= 0) return true;

@@ -101,14 +101,8 @@ double lw_joint_damping(const lw_force *force, const law_context *context, doubl
     return force->damping + (law_uses(force->law, 1) ? lw_law_slope(force->law, context, variables, 1) : 0);
 }
 
-/* Tells whether the element acts on one joint speed, not between two bodies. */
-static bool in_joint(const lw_force *force) {
-    return force->closure < 0 && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
-           force->type != LW_FORCE_APPLIED;
-}
 static damper_kind kind_of(const lw_force *force) {
-    if (in_joint(force)) return IN_JOINT;
-    if (force->closure >= 0) return IN_CUT;
+    if (acts_in_joint(force)) return force->closure < 0 ? IN_JOINT : IN_CUT;
     return force->type == LW_FORCE_BUSHING ? IN_BUSHING : ON_LINE;
 }
 void lw_damper_bodies(const lw_model *model, const lw_force *force, int bodies[2]) {
@@ -148,7 +142,7 @@ static void free_index(index_lists *lists) { free(lists->start), free(lists->ite
 static int find_shares(const lw_model *model, const lw_force *force, const index_lists *speeds,
                        const index_lists *bodies, share *out) {
     int count = 0;
-    if (in_joint(force)) {
+    if (kind_of(force) == IN_JOINT) {
         for (int at = speeds->start[force->v]; at < speeds->start[force->v + 1]; at++, count++)
             out[count] = (share){speeds->direction[at], speeds->item[at], -1};
         return count;
@@ -286,7 +280,7 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
     lw_dampers *d = LW_NEW(arena, lw_dampers, 1);
     index_lists speeds = {0}, bodies = {0};
     int(*order)[2] = calloc((size_t)model->force_count + 1, sizeof *order); /* (first direction, element) */
-    share *found = calloc((size_t)shape->count + 1, sizeof *found); /* the shares of one element */
+    share *found = calloc((size_t)shape->count + 1, sizeof *found);         /* the shares of one element */
     if (!d || !order || !found) {
         free(order), free(found);
         return NULL;

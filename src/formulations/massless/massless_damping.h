@@ -20,9 +20,9 @@ typedef struct damper {
     int share, count; /* The index of its first share, and the number of its shares. */
     /* The index in pairs of its first pair of shares; pairs (a, b <= a) follow in this order. */
     int pair;
-    int speed;     /* In a joint: the speed at which it acts. */
-    int bodies[2]; /* Between bodies: the bodies at which it acts. */
-    int line;      /* Spring, bushing: the index of the line (LW_LINE) that its element stores. */
+    int speed;               /* In a joint: the speed at which it acts. */
+    int bodies[2];           /* Between bodies: the bodies at which it acts. */
+    int line;                /* Spring, bushing: the index of the line (LW_LINE) that its element stores. */
     unsigned char kind;      /* damper_kind */
     unsigned char from, end; /* Bushing: the range of the components that damp. */
     bool constant;           /* The damper acts in a joint or along a line and is linear: c is constant. */
@@ -44,7 +44,7 @@ struct lw_dampers {
     /* line_count is the number of elements that store a line (LW_LINE); line_of has, per element, the index
      * of its line, or -1. */
     int line_count, *line_of;
-    bool linear;     /* Every damper is linear in the speeds. */
+    bool linear; /* Every damper is linear in the speeds. */
     /* All forces follow a change of velocity by lw_dampers_advance alone: the mechanism is a tree, every damper
      * is linear, and no drive, applied force or law without potential acts on a direction. */
     bool steady;
@@ -133,6 +133,11 @@ double lw_law_slope(const lw_function *f, const law_context *context, const doub
 /* Tells whether the law (may be NULL) depends on this variable. */
 static inline bool law_uses(const lw_function *f, size_t variable) {
     return f && lw_function_uses(f, variable);
+}
+/* Tells whether the element acts on one speed of a joint, which may be cut, not between two bodies. */
+static inline bool acts_in_joint(const lw_force *force) {
+    return force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
+           force->type != LW_FORCE_APPLIED;
 }
 /* Returns the two bodies between which an element acts. */
 void lw_damper_bodies(const lw_model *model, const lw_force *force, int bodies[2]);

@@ -8,10 +8,11 @@
  * Source   Arnold (2013), sect. 3.5: the regularity of d gamma / d zeta; docs/theory/massless.md, 3, 4 and 8.
  * Cost     that of a few evaluations; allocates.
  */
-#include "formulations/massless/massless_damping.h"
+#include "formulations/massless/massless_springs.h"
 #include "formulations/massless/massless_loops.h"
 #include "constraints/projection.h"
 #include "model/joint.h"
+#include "core/pseudo_random.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -69,13 +70,6 @@ lw_status lw_undetermined_speed(const lw_model *model, int speed, bool driven, l
 
 /* --- kinds ---------------------------------------------------------------------------------------------- */
 
-static double chance(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
-}
-
 enum { STATES = 4 };
 /* A pivot has vanished if it does not exceed this part of its diagonal. */
 static const double vanished = 1e-9;
@@ -87,7 +81,7 @@ static void look_at(lw_flow *flow, lw_projection *projection, int s, double *q, 
     const lw_model *model = flow->model;
     uint64_t random = 4711u + (uint64_t)s;
     memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
-    for (int k = 0; k < model->nv; k++) v[k] = s ? 0.3 * chance(&random) * flow->shape->unit[k] : 0;
+    for (int k = 0; k < model->nv; k++) v[k] = s ? 0.3 * lw_pseudo_random(&random) * flow->shape->unit[k] : 0;
     lw_integrate_q(model, q, v, s ? 1 : 0);
     if (projection) {
         lw_violation left;
@@ -356,8 +350,7 @@ static bool test_start(lw_null_shape *shape, lw_projection *projection, double *
     fine = fine && candidate;
     for (int b = 0; b < 2 && fine; b++) {
         for (int k = 0; k < n; k++) {
-            both[b]->dampers->skipped[k] =
-                kinds->kind[k] == LW_DIRECTION_ALGEBRAIC && !kinds->latent[k];
+            both[b]->dampers->skipped[k] = kinds->kind[k] == LW_DIRECTION_ALGEBRAIC && !kinds->latent[k];
             both[b]->dampers->floor[k] = kinds->floor[k];
         }
         both[b]->sprung = true;
@@ -386,24 +379,6 @@ static bool test_start(lw_null_shape *shape, lw_projection *projection, double *
     return fine;
 }
 
-/* Tells whether the pivot of direction k vanishes at q or close to it along the motion, with the distances of
- * massless_lost_damping.c. */
-static bool vanishes(lw_flow *flow, int k, double floor, const double *q, const double *v, double *at,
-                     double *u) {
-    static const double away[] = {0, 1.37e-6, 1.37e-4, 1.37e-3, 1.37e-2}, nothing = 1e-6;
-    const lw_model *model = flow->model;
-    memset(u, 0, (size_t)model->nv * sizeof *u);
-    lw_null_add(flow->null, k, flow->shape->unit[flow->null->rep[k]], u);
-    for (int n = 0; n < 10; n++) {
-        memcpy(at, q, (size_t)model->nq * sizeof *at);
-        lw_integrate_q(model, at, u, n % 2 ? -away[n / 2] : away[n / 2]);
-        lw_take_state(model, flow->data, 0, at, v);
-        lw_flow_at(flow, 0, NULL, NULL);
-        if (fabs(flow->dampers->pivot[k]) <= nothing * floor) return true;
-    }
-    return false;
-}
-
 /* Finds the directions that no damper but latent ones resists, if anything does. They are algebraic if their
  * damper has no effect at the initial state. */
 static bool find_latent(lw_flow *flow, lw_projection *projection, pivots *seen, double *q, double *v,
@@ -411,8 +386,7 @@ static bool find_latent(lw_flow *flow, lw_projection *projection, pivots *seen, 
     int n = flow->shape->count;
     const bool *latent = flow->dampers->latent;
     bool any = false, *negative = LW_NEW(arena, bool, n + 1);
-    double *floor = LW_NEW(arena, double, n + 1), *at = LW_NEW(arena, double, flow->model->nq + 1),
-           *u = LW_NEW(arena, double, flow->model->nv + 1);
+    double *floor = LW_NEW(arena, double, n + 1), *u = LW_NEW(arena, double, flow->model->nv + 1);
     pivots bare = {0};
     if (lw_arena_failed(arena) || !pivots_create(flow, &bare, arena)) return false;
     for (int k = 0; k < n; k++) any |= latent[k];
@@ -431,7 +405,13 @@ static bool find_latent(lw_flow *flow, lw_projection *projection, pivots *seen, 
         if (!kinds->latent[k] || seen->none[k]) continue;
         look_at(flow, projection, 0, q, v);
         inspect(flow, &bare, negative, floor);
-        if (!bare.sound[k]) seen->none[k] = vanishes(flow, k, kinds->floor[k], q, v, at, u);
+        if (bare.sound[k]) continue;
+        memset(u, 0, (size_t)flow->model->nv * sizeof *u);
+        lw_null_add(flow->null, k, flow->shape->unit[flow->null->rep[k]], u);
+        flow->dampers->floor[k] = kinds->floor[k];
+        flow->sprung = true;
+        seen->none[k] = lw_pivot_vanishes(flow, k, 0, NULL, q, v, u);
+        flow->sprung = false;
     }
     return true;
 }

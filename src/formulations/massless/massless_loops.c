@@ -22,6 +22,7 @@
 #include "constraints/loop_constraints.h"
 #include "linalg/dense.h"
 #include "model/joint.h"
+#include "core/pseudo_random.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -248,20 +249,13 @@ void lw_loop_close(lw_loop_null *l, double rate, const double *violation, double
 
 /* --- structure ---------------------------------------------------------------------------------------- */
 
-static double chance(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
-}
-
 /* Takes the initial position (number 0) or one beside it, with its loops closed. */
 static void position(const lw_model *model, lw_projection *projection, const double *unit, int number,
                      double *q, double *v, lw_data *data) {
     uint64_t random = 77u + (uint64_t)number;
     lw_violation left;
     memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
-    for (int k = 0; k < model->nv; k++) v[k] = 0.2 * chance(&random) * unit[k];
+    for (int k = 0; k < model->nv; k++) v[k] = 0.2 * lw_pseudo_random(&random) * unit[k];
     if (number) lw_integrate_q(model, q, v, 1);
     lw_project_positions(projection, 0, q, 60, &left, NULL);
     lw_take_state(model, data, 0, q, NULL);

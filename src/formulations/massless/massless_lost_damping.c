@@ -16,41 +16,40 @@
 
 /* --- regions ------------------------------------------------------------------------------------------ */
 
-/* Tells whether the pivot of direction k vanishes, at the position of the flow or close to it along the
- * motion. */
-static bool vanishes_around(lw_springs *s, int k, double t, const double *tau) {
+bool lw_pivot_vanishes(lw_flow *probe, int k, double t, const double *tau, const double *q, const double *v,
+                       const double *u) {
     /* Distances as angles, or as parts of the typical length. They are no round numbers, since positions
      * often are. */
     static const double away[] = {0, 1.37e-6, 1.37e-4, 1.37e-3, 1.37e-2};
     static const double nothing = 1e-6; /* a part of the floor of the pivot */
-    lw_flow *flow = s->flow, *probe = s->probe;
-    const lw_model *model = flow->model;
-    const double unit = flow->shape->unit[flow->null->rep[k]];
-    memset(s->z, 0, (size_t)flow->shape->count * sizeof *s->z);
-    s->z[k] = 1;
-    lw_dampers_upper(flow->dampers, s->z);
-    memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
-    lw_null_times(flow->null, s->z, s->u);
-    probe->null->follow = flow->null;
-    probe->dampers->follow = NULL;
+    const lw_model *model = probe->model;
     for (int n = 0; n < 10; n++) {
-        memcpy(s->q, flow->data->q, (size_t)model->nq * sizeof *s->q);
-        lw_integrate_q(model, s->q, s->u, (n % 2 ? -unit : unit) * away[n / 2]);
-        lw_take_state(model, probe->data, t, s->q, flow->data->v);
-        if (lw_flow_at(probe, t, tau, NULL) != LW_OK) continue;
-        double pivot = probe->dampers->pivot[k];
-        if (probe->dampers->loose[k] &&
-            fabs(pivot) <= nothing * probe->dampers->floor[k])
+        lw_take_state(model, probe->data, t, q, v);
+        lw_integrate_q(model, probe->data->q, u, n % 2 ? -away[n / 2] : away[n / 2]);
+        if (lw_flow_at(probe, t, tau, NULL) == LW_OK &&
+            fabs(probe->dampers->pivot[k]) <= nothing * probe->dampers->floor[k])
             return true;
     }
     return false;
 }
 
+/* The same at the position of the flow, along direction k without its parts that dampers resist. */
+static bool vanishes_around(lw_springs *s, int k, double t, const double *tau) {
+    lw_flow *flow = s->flow;
+    memset(s->z, 0, (size_t)flow->shape->count * sizeof *s->z);
+    s->z[k] = flow->shape->unit[flow->null->rep[k]];
+    lw_dampers_upper(flow->dampers, s->z);
+    memset(s->u, 0, (size_t)flow->model->nv * sizeof *s->u);
+    lw_null_times(flow->null, s->z, s->u);
+    s->probe->null->follow = flow->null;
+    s->probe->dampers->follow = NULL;
+    return lw_pivot_vanishes(s->probe, k, t, tau, flow->data->q, flow->data->v, s->u);
+}
+
 void lw_springs_find_regions(lw_springs *s, double t, const double *tau) {
     lw_dampers *dampers = s->flow->dampers;
     if (dampers->frozen || dampers->missing < 0) return;
-    const bool *latent = dampers->latent, *loose = dampers->loose,
-               *skipped = dampers->skipped;
+    const bool *latent = dampers->latent, *loose = dampers->loose, *skipped = dampers->skipped;
     bool any = false;
     for (int k = 0; k < s->flow->shape->count; k++) {
         s->region[k] = latent[k] && loose[k] && !skipped[k] && vanishes_around(s, k, t, tau);
@@ -222,8 +221,7 @@ bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q
 }
 
 void lw_springs_take_passing(lw_springs *s) {
-    const double *floor = s->flow->dampers->floor,
-                 *diagonal = s->flow->dampers->diagonal;
+    const double *floor = s->flow->dampers->floor, *diagonal = s->flow->dampers->diagonal;
     for (int k = 0; k < s->count; k++) {
         int d = s->direction[k];
         double pivot = fmax(floor[d], 1e-10 * diagonal[d]);

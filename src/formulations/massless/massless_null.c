@@ -59,7 +59,8 @@ static void add_indicator(int nv, const double *S, double length, const double *
 
 /* Adds to the lower triangle of G what a ball joint or a universal joint (with its first axis) cannot absorb: the
  * velocity of its point and, for a universal joint, the rotation about the normal to both axes. */
-INLINE void add_point(int nv, const double *S, const place *at, const double *axis, double weight, double *G) {
+INLINE void add_point(int nv, const double *S, const place *at, const double *axis, double weight,
+                      double *G) {
     double velocity[3 * LW_JOINT_MAX_V], turning[LW_JOINT_MAX_V] = {0};
     for (int k = 0; k < nv; k++) {
         const double *s = S + 6 * k, *R = at->R;
@@ -89,7 +90,8 @@ INLINE void resistance(const lw_null *null, const recursion *r, int i, const dou
         const lw_link *link = &r->model->links[child];
         const double *motion = subspace(r, child, own);
         if (link->kernel == LW_KERNEL_SPHERICAL || link->kernel == LW_KERNEL_UNIVERSAL) {
-            add_point(nv, S, &r->places[child], link->kernel == LW_KERNEL_UNIVERSAL ? motion : NULL, weight, G);
+            add_point(nv, S, &r->places[child], link->kernel == LW_KERNEL_UNIVERSAL ? motion : NULL, weight,
+                      G);
             continue;
         }
         for (int k = 0; k < nv; k++) {
@@ -192,12 +194,12 @@ static void respond(int nv, unsigned fixed, const double *U, const double *D, co
     }
 }
 
-unsigned lw_null_root(const lw_null *null, const recursion *r, int i, double *value, int values, double *twist,
-                      int twists) {
+unsigned lw_null_root(const lw_null *null, const recursion *r, int i, double *value, int values,
+                      double *twist, int twists) {
     const lw_link *link = &r->model->links[i];
     const int nv = link->joint.nv, at = null->shape->kinetic_of[i];
-    unsigned wanted = null->shape->simple[at] ? null->follow ? null->follow->left_out[at] : 0
-                                              : null->left_out[at];
+    unsigned wanted =
+        null->shape->simple[at] ? null->follow ? null->follow->left_out[at] : 0 : null->left_out[at];
     double G[36], S[6];
     const double *motion = subspace(r, i, S);
     resistance(null, r, i, motion, G);

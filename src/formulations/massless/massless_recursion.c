@@ -17,43 +17,45 @@
 #include <math.h>
 #include <string.h>
 
+static double dot(int n, const double *x, const double *weight, const double *y) {
+    double total = 0;
+    for (int k = 0; k < n; k++) total += weight[k] * x[k] * y[k];
+    return total;
+}
+/* Removes from y its part along x, whose square is given. */
+static void remove_along(int n, const double *x, const double *weight, double square, double *y) {
+    double part = dot(n, x, weight, y) / square;
+    for (int k = 0; k < n; k++) y[k] -= part * x[k];
+}
+
 /* Removes from the accelerations y of a joint their massless part. The result is the smallest of all
  * accelerations that differ by massless ones, so it does not depend on the speeds that represent the
  * directions (the pseudo-inverse of 17). */
 static void remove_still(const massless_method *m, int i, double *y) {
     const lw_null_shape *shape = m->shape;
     const lw_link *link = &shape->model->links[i];
-    int nv = link->joint.nv;
-    double basis[LW_JOINT_MAX_V][LW_JOINT_MAX_V], unit[LW_JOINT_MAX_V];
+    const int nv = link->joint.nv;
+    double basis[LW_JOINT_MAX_V][LW_JOINT_MAX_V], square[LW_JOINT_MAX_V], weight[LW_JOINT_MAX_V];
     if (!shape->responding[i]) { /* All speeds that are not prescribed represent directions. */
         for (int k = 0; k < nv; k++)
             if (shape->left_out[i] >> k & 1) y[k] = 0;
         return;
     }
-    const double *n = m->flow->null->value + m->entry[i];
-    if (link->kernel == LW_KERNEL_UNIVERSAL) {
-        double inverse = 1 / (n[0] * n[0] + n[1] * n[1]), along = (n[0] * y[0] + n[1] * y[1]) * inverse;
-        y[0] -= along * n[0], y[1] -= along * n[1];
+    const int first = m->direction[i];
+    if (link->kernel == LW_KERNEL_UNIVERSAL) { /* one direction of two rotations */
+        const double *n = m->flow->null->value + shape->nodes[shape->node_start[first]].entry;
+        double part = (n[0] * y[0] + n[1] * y[1]) / (n[0] * n[0] + n[1] * n[1]);
+        y[0] -= part * n[0], y[1] -= part * n[1];
         return;
     }
-    int count = __builtin_popcount(shape->left_out[i]);
-    if (link->kernel == LW_KERNEL_SPHERICAL && count == 1) {
-        lw_v3_axpy(-lw_v3_dot(n, y) / lw_v3_dot(n, n), n, y);
-        return;
-    }
-    for (int k = 0; k < nv; k++) unit[k] = 1 / shape->unit[link->v + k];
-    for (int d = 0; d < count; d++) { /* Gram-Schmidt orthogonalisation in units of length */
-        n = m->flow->null->value + shape->nodes[shape->node_start[m->direction[i] + d]].entry;
-        double *own = basis[d], square = 0, along = 0;
-        for (int k = 0; k < nv; k++) own[k] = unit[k] * n[k];
-        for (int e = 0; e < d; e++) {
-            double dot = 0;
-            for (int k = 0; k < nv; k++) dot += own[k] * basis[e][k];
-            for (int k = 0; k < nv; k++) own[k] -= dot * basis[e][k];
-        }
-        for (int k = 0; k < nv; k++) square += own[k] * own[k];
-        for (int k = 0; k < nv; k++) own[k] /= sqrt(square), along += own[k] * unit[k] * y[k];
-        for (int k = 0; k < nv; k++) y[k] -= along * own[k] / unit[k];
+    for (int k = 0; k < nv; k++) weight[k] = 1 / shape->square[link->v + k];
+    for (int d = 0; first + d < shape->count && shape->rep_body[first + d] == i; d++) {
+        /* Gram-Schmidt orthogonalisation in units of length */
+        const double *n = m->flow->null->value + shape->nodes[shape->node_start[first + d]].entry;
+        for (int k = 0; k < nv; k++) basis[d][k] = n[k];
+        for (int e = 0; e < d; e++) remove_along(nv, basis[e], weight, square[e], basis[d]);
+        square[d] = dot(nv, basis[d], weight, basis[d]);
+        remove_along(nv, basis[d], weight, square[d], y);
     }
 }
 

@@ -63,9 +63,7 @@ static bool find_groups(const lw_null_shape *shape, int *up) {
     }
     for (int f = 0; f < model->force_count; f++) {
         const lw_force *force = &model->forces[f];
-        if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING ||
-            force->type == LW_FORCE_APPLIED)
-            unite(up, of_body[force->bodies[0]], of_body[force->bodies[1]]);
+        if (!acts_in_joint(force)) unite(up, of_body[force->bodies[0]], of_body[force->bodies[1]]);
     }
     free(of_body);
     return true;
@@ -191,11 +189,10 @@ static void find_efforts(lw_springs *s, double t, const double *tau) {
     for (int k = 0; k < model->nv; k++) data->tau[k] = tau ? tau[k] : 0;
     for (int f = -1; f < model->force_count; f++) { /* f = -1 stands for the caller's joint forces. */
         const lw_force *force = f < 0 ? NULL : &model->forces[f];
-        bool in_joint = force && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
-                        force->type != LW_FORCE_APPLIED;
+        bool in_joint = force && acts_in_joint(force);
         if (force && !(in_joint && force->closure < 0)) {
-            const int *bodies =
-                in_joint ? model->joints[model->closures[force->closure]].info.bodies : force->bodies;
+            int bodies[2];
+            lw_damper_bodies(model, force, bodies);
             for (int b = 0; b < 2; b++) memset(data->load + 6 * bodies[b], 0, 6 * sizeof *data->load);
             lw_forces_add(model, data, f, f + 1, t, false);
             for (int b = 0; b < 2; b++) {

@@ -62,6 +62,9 @@ void lw_springs_spread(lw_springs *s, int k, const double *x);
 
 /* --- positions where a damper is lost (massless_lost_damping.c) --------------------------------------- */
 
+/* Tells whether the pivot of direction k vanishes at q or close to it along the motion u. */
+bool lw_pivot_vanishes(lw_flow *probe, int k, double t, const double *tau, const double *q, const double *v,
+                       const double *u);
 /* Leaves directions to springs that have lost their damper in a region, not only at a single position where
  * the damper stands across the motion. Must follow a factor of the dampers that is not frozen. */
 void lw_springs_find_regions(lw_springs *s, double t, const double *tau);

@@ -13,6 +13,7 @@
 #include "formulations/massless/massless_motion.h"
 #include "model/compile.h"
 #include "model/joint.h"
+#include "core/pseudo_random.h"
 
 #include <stdlib.h>
 
@@ -106,21 +107,13 @@ int lw_kinetic_own(const lw_model *model, int i, double length, double K[36]) {
 
 /* --- which speeds ------------------------------------------------------------------------------------- */
 
-/* Random numbers between -1 and 1, the same in every run (splitmix64). */
-static double chance(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
-}
-
 static void random_position(const lw_model *model, double length, uint64_t *state, double *q) {
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         int at = lw_joint_quaternion(link->joint.type);
         for (int k = 0; k < link->joint.nq; k++) {
             bool slides = at < 0 ? !lw_joint_speed_turns(link->joint.type, k) : k < at;
-            q[link->q + k] = chance(state) * (slides ? length : 2);
+            q[link->q + k] = lw_pseudo_random(state) * (slides ? length : 2);
         }
         if (at >= 0) lw_quat_normalise(q + link->q + at);
     }
@@ -307,7 +300,7 @@ static bool list_blocks(lw_null_shape *shape) {
         block->first = k, block->count = 1;
         block->entries = shape->entry_start[k + 1] - shape->entry_start[k];
         block->moved = shape->moved_start[k + 1] - shape->moved_start[k];
-        block->root = shape->responding[root]                        ? LW_ROOT_RESPONDS
+        block->root = shape->responding[root]                      ? LW_ROOT_RESPONDS
                       : subspace_turns(&shape->model->links[root]) ? LW_ROOT_TURNS
                                                                    : LW_ROOT_CONSTANT;
         shape->block_count++;
@@ -459,7 +452,8 @@ static bool build(lw_null_shape *shape, lw_data *data) {
     bool any = false;
     for (size_t i = 1; fine && i < n; i++) {
         any |= shape->left_out[i] != 0;
-        if (shape->left_out[i]) shape->responding[i] = (unsigned char)__builtin_popcount(responding(shape, (int)i));
+        if (shape->left_out[i])
+            shape->responding[i] = (unsigned char)__builtin_popcount(responding(shape, (int)i));
         mark[i] = shape->plain[i] && !shape->responding[i] ? 0 : GENERAL;
     }
     /* The paths are found at the last position, with the indicators of all bodies that need one. */

@@ -253,8 +253,7 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
         double now = status == LW_OK ? imbalance(flow) : HUGE_VAL;
         if ((far || status != LW_OK) && !(now <= 1e-13 * most)) { /* The step is halved. */
             if (status != LW_OK) lost = status;
-            if (part < 1e-15)
-                return stalled ? LW_OK : lost ? lost : not_found(flow, worst(flow), t, error);
+            if (part < 1e-15) return stalled ? LW_OK : lost ? lost : not_found(flow, worst(flow), t, error);
             part *= 0.5;
             advance(flow, flow->step, -part, t, tau);
             continue;
@@ -309,8 +308,7 @@ static lw_status begin(lw_flow *flow, double t, const double *tau, lw_error *err
     lw_status status = lw_flow_at(flow, t, tau, error);
     if (!flow->shape->count) return status;
     memset(flow->zeta, 0, (size_t)flow->shape->count * sizeof *flow->zeta);
-    if (!flow->dampers->linear && flow->dampers->missing >= 0)
-        status = from_rest(flow, t, tau, error);
+    if (!flow->dampers->linear && flow->dampers->missing >= 0) status = from_rest(flow, t, tau, error);
     return status == LW_OK ? balance(flow, t, tau, error) : status;
 }
 
