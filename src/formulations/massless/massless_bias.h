@@ -16,9 +16,9 @@
 
 #include "formulations/massless/massless_joints.h"
 
-/* out = Sdot(v) e, from S itself, for a joint that is not inverted. Its columns of S are those of joint_motion.h:
- * each is a rotation or a translation, and turns with the rotations after it, dS_k/dt = S_k x w, where w is
- * their angular velocity. Those of a ball are constant. */
+/* out = Sdot(v) e, from S itself, for a joint that is not inverted. Its columns of S are those of
+ * joint_motion.h: each is a rotation or a translation, and turns with the rotations after it, dS_k/dt = S_k x
+ * w, where w is their angular velocity. Those of a ball are constant. */
 INLINE void turning_rate(const lw_joint *joint, const double *S, const double *v, const double *e,
                          double out[6]) {
     const lw_joint_descriptor *about = lw_joint_describe(joint->type);

@@ -45,8 +45,8 @@ struct lw_dampers {
      * of its line, or -1. */
     int line_count, *line_of;
     bool linear; /* Every damper is linear in the speeds. */
-    /* All forces follow a change of velocity by lw_dampers_advance alone: the mechanism is a tree, every damper
-     * is linear, and no drive, applied force or law without potential acts on a direction. */
+    /* All forces follow a change of velocity by lw_dampers_advance alone: the mechanism is a tree, every
+     * damper is linear, and no drive, applied force or law without potential acts on a direction. */
     bool steady;
     /* The structure of N'C N: start (size + 1) has the range of each row in column, which has its columns up
      * to the diagonal, the last. */
@@ -84,8 +84,8 @@ struct lw_dampers {
 
 /* Returns NULL when memory is out. */
 lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena);
-/* Updates the forces and the power of the dampers in data after a change of the velocities: e per speed, and E of
- * the twists, 6 per body. The factor must be that of the present position. */
+/* Updates the forces and the power of the dampers in data after a change of the velocities: e per speed, and
+ * E of the twists, 6 per body. The factor must be that of the present position. */
 void lw_dampers_advance(const lw_dampers *dampers, const double *e, const double *E, lw_data *data);
 /* Assembles N'C N at the state in data, after lw_forces, and factors it as L D L' without the directions that
  * are skipped. Returns the first direction whose pivot does not exceed its floor, or -1. */

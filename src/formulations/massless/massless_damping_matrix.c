@@ -262,8 +262,8 @@ INLINE void take_pivot(lw_dampers *d, const lw_dampers *other, int k, double dia
     if (d->driven < 0 && !d->skipped[k] && !d->held[k] && pivot < -d->floor[k]) d->driven = k;
 }
 
-/* Factors the matrix but for the groups in which dampers resist some directions only. other: the dampers whose
- * choice of loose directions is taken over, or NULL. */
+/* Factors the matrix but for the groups in which dampers resist some directions only. other: the dampers
+ * whose choice of loose directions is taken over, or NULL. */
 static void factor_sparse(lw_dampers *d, const lw_dampers *other) {
     double *y = d->work; /* It is zero between calls. */
     for (int k = 0; k < d->size; k++) {

@@ -22,8 +22,9 @@ static inline bool is_rigid(const lw_link *link, unsigned left_out) {
     return left_out == (1u << link->joint.nv) - 1;
 }
 
-/* Of a ball joint the kernel of tree_forward.h hands over the joint's torque, which is f + A A^+ (tau - f) here,
- * since the forces on massless motions balance. That of free joints has no place for speeds left out. */
+/* Of a ball joint the kernel of tree_forward.h hands over the joint's torque, which is f + A A^+ (tau - f)
+ * here, since the forces on massless motions balance. That of free joints has no place for speeds left
+ * out. */
 static void deficient_eliminate(const recursion *r, int i, unsigned left_out, int *bad) {
     const lw_link *link = &r->model->links[i];
     if (is_rigid(link, left_out))

@@ -76,8 +76,8 @@ static inline void twist_to_child(const recursion *r, int i, const double parent
     }
 }
 
-/* Finds the speeds x with S x closest to -a, in the metric in which lengths are measured by `length`, over the
- * speeds of the joint that are not prescribed. */
+/* Finds the speeds x with S x closest to -a, in the metric in which lengths are measured by `length`, over
+ * the speeds of the joint that are not prescribed. */
 static inline void take_up(const lw_link *link, const double *S, double length, const double a[6],
                            double *x) {
     const lw_joint_descriptor *about = lw_joint_describe(link->joint.type);

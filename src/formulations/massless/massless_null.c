@@ -57,8 +57,8 @@ static void add_indicator(int nv, const double *S, double length, const double *
     }
 }
 
-/* Adds to the lower triangle of G what a ball joint or a universal joint (with its first axis) cannot absorb: the
- * velocity of its point and, for a universal joint, the rotation about the normal to both axes. */
+/* Adds to the lower triangle of G what a ball joint or a universal joint (with its first axis) cannot absorb:
+ * the velocity of its point and, for a universal joint, the rotation about the normal to both axes. */
 INLINE void add_point(int nv, const double *S, const place *at, const double *axis, double weight,
                       double *G) {
     double velocity[3 * LW_JOINT_MAX_V], turning[LW_JOINT_MAX_V] = {0};
@@ -75,8 +75,8 @@ INLINE void add_point(int nv, const double *S, const place *at, const double *ax
     }
 }
 
-/* G = S'K S of the joint of a kinetic body, stored by rows of 6. K of a simple body is the sum of the indicator
- * of its own inertia and of the projectors onto the motions that its children cannot absorb. */
+/* G = S'K S of the joint of a kinetic body, stored by rows of 6. K of a simple body is the sum of the
+ * indicator of its own inertia and of the projectors onto the motions that its children cannot absorb. */
 INLINE void resistance(const lw_null *null, const recursion *r, int i, const double *S, double *G) {
     const lw_null_shape *shape = null->shape;
     const int nv = r->model->links[i].joint.nv, at = shape->kinetic_of[i];
@@ -124,8 +124,8 @@ INLINE void step_at(int n, int p, double *G) {
 }
 
 /* Chooses the speeds of a joint that represent its directions, those that are left when the largest pivots of
- * G = S'K S have been taken, or those that are wanted. Near a position where the choice changes, either choice
- * is good. */
+ * G = S'K S have been taken, or those that are wanted. Near a position where the choice changes, either
+ * choice is good. */
 INLINE unsigned choose(const lw_null *null, int i, unsigned wanted, double *G) {
     const lw_null_shape *shape = null->shape;
     const lw_link *link = &shape->model->links[i];

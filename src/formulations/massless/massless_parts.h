@@ -90,8 +90,8 @@ typedef struct lw_null_shape {
     /* Per body: the motions of its parent that move no mass of its subtree are those that its joint
      * absorbs. */
     unsigned char *plain;
-    /* Per body: the number of speeds of its joint that respond, if others represent directions. The choice may
-     * change with position. */
+    /* Per body: the number of speeds of its joint that respond, if others represent directions. The choice
+     * may change with position. */
     unsigned char *responding;
     /* The bodies at whose joint the bias accelerations of w differ from those of v; ascending. */
     int corrected_count, *corrected;

@@ -218,8 +218,8 @@ static bool find_path(const lw_null *null, const recursion *r, paths *p, int i, 
     const int first = p->count;
     double *twist = add_node(p, model, i, -1), S[6], x[LW_JOINT_MAX_V];
     if (!twist) return false;
-    /* Elsewhere another speed of a joint whose other speeds respond may represent the direction, so the path is
-     * that of a combination of all directions of the joint. */
+    /* Elsewhere another speed of a joint whose other speeds respond may represent the direction, so the path
+     * is that of a combination of all directions of the joint. */
     if (responding(shape, i)) {
         double value[36], twists[36], weight = 0.3;
         unsigned left = lw_null_root(null, r, i, value, 6, twists, 6);
