@@ -345,6 +345,23 @@ static void beyond(const lw_closing_edge *edge, int from, const double *own, con
     lw_pose_compose(back.R, back.p, inverse.R, inverse.p, there->R, there->p);
 }
 
+/* The coordinates of a chain from the poses of the bodies at its ends, where own holds a guess; and the poses
+ * of its inner nodes. */
+static void fit_chain(lw_closing *c, const lw_closing_chain *chain, double *own) {
+    int last = chain->first + chain->count - 1;
+    lw_pose a, b, inverse, relative;
+    lw_closing_end(c, c->world, chain->first, 0, &a);
+    lw_closing_end(c, c->world, last, 1, &b);
+    lw_pose_invert(a.R, a.p, inverse.R, inverse.p);
+    lw_pose_compose(inverse.R, inverse.p, b.R, b.p, relative.R, relative.p);
+    lw_joint_fit(&c->model->joints[chain->joint].joint, relative.R, relative.p, own);
+    const lw_pose *here = &c->world[c->edges[chain->first].nodes[0]];
+    for (int e = chain->first; e < last; e++) {
+        beyond(&c->edges[e], 0, own + (e - chain->first), here, &c->world[c->edges[e].nodes[1]]);
+        here = &c->world[c->edges[e].nodes[1]];
+    }
+}
+
 void lw_closing_place(lw_closing *c, const double *q) {
     lw_m3_identity(c->world[0].R);
     lw_v3_set(c->world[0].p, 0, 0, 0);
@@ -356,24 +373,7 @@ void lw_closing_place(lw_closing *c, const double *q) {
     }
     for (int k = 0; k < c->chain_count; k++) { /* intermediate nodes of joints that close loops */
         const lw_closing_chain *chain = &c->chains[k];
-        if (c->model->joints[chain->joint].info.cut)
-            lw_closing_chain_fit(c, c->world, chain, c->chain_q + LW_JOINT_MAX_Q * k, c->world);
-    }
-}
-
-void lw_closing_chain_fit(const lw_closing *c, const lw_pose *poses, const lw_closing_chain *chain,
-                          double *own, lw_pose *out) {
-    int last = chain->first + chain->count - 1;
-    lw_pose a, b, inverse, relative;
-    lw_closing_end(c, poses, chain->first, 0, &a);
-    lw_closing_end(c, poses, last, 1, &b);
-    lw_pose_invert(a.R, a.p, inverse.R, inverse.p);
-    lw_pose_compose(inverse.R, inverse.p, b.R, b.p, relative.R, relative.p);
-    lw_joint_fit(&c->model->joints[chain->joint].joint, relative.R, relative.p, own);
-    const lw_pose *here = &poses[c->edges[chain->first].nodes[0]];
-    for (int e = chain->first; e < last; e++) {
-        beyond(&c->edges[e], 0, own + (e - chain->first), here, &out[c->edges[e].nodes[1]]);
-        here = &out[c->edges[e].nodes[1]];
+        if (c->model->joints[chain->joint].info.cut) fit_chain(c, chain, c->chain_q + LW_JOINT_MAX_Q * k);
     }
 }
 

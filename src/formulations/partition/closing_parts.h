@@ -137,10 +137,6 @@ void lw_closing_place(lw_closing *closing, const double *q);
 void lw_closing_edge_pose(const lw_closing_edge *edge, const double *own, lw_pose *relative);
 /* The coordinates of an edge from that relative pose; own holds a guess. */
 void lw_closing_edge_fit(const lw_closing_edge *edge, const lw_pose *relative, double *own);
-/* The coordinates of a chain from the poses of the bodies at its ends, where own holds a guess; and the poses
- * of its inner nodes into out. */
-void lw_closing_chain_fit(const lw_closing *closing, const lw_pose *poses, const lw_closing_chain *chain,
-                          double *own, lw_pose *out);
 
 /* --- closing_groups.c: groups, and steps that the coordinates themselves determine -------------------- */
 
