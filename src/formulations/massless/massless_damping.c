@@ -252,7 +252,7 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     d->L_row = LW_NEW(arena, int, entries + 1);
     d->L = LW_NEW(arena, double, entries + 1);
     d->row_column = LW_NEW(arena, int, entries + 1);
-    d->row_place = LW_NEW(arena, int, entries + 1);
+    d->row_entry = LW_NEW(arena, int, entries + 1);
     fine = fine && !lw_arena_failed(arena);
     for (int k = 0; k < n && fine; k++) flag[k] = -1;
     for (int k = 0; k < n && fine; k++) {
@@ -264,10 +264,10 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
             while (length > 0) pattern[--top] = pattern[--length];
         }
         for (; top < n; top++, at++) {
-            int i = pattern[top], place = d->L_start[i] + d->L_count[i]++;
+            int i = pattern[top], entry = d->L_start[i] + d->L_count[i]++;
             d->row_column[at] = i;
-            d->row_place[at] = place;
-            d->L_row[place] = k;
+            d->row_entry[at] = entry;
+            d->L_row[entry] = k;
         }
     }
     free(flag), free(pattern);

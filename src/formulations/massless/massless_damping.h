@@ -56,8 +56,8 @@ struct lw_dampers {
     double *value, *diagonal;
     /* The structure of L: parent is the elimination tree; L_start, L_count and L_row have L by columns;
      * row_start (size + 1) has the range of each row in row_column, its columns in the order in which they
-     * are computed, and in row_place, the indices of these entries in L. */
-    int *parent, *L_start, *L_count, *L_row, *row_start, *row_column, *row_place;
+     * are computed, and in row_entry, the indices of these entries in L. */
+    int *parent, *L_start, *L_count, *L_row, *row_start, *row_column, *row_entry;
     /* L has the entries of L by columns; inverse the inverses of the pivots, 0 for loose directions; pivot
      * the pivots in units of length; work is a workspace that is zero between calls. */
     double *L, *inverse, *pivot, *work;

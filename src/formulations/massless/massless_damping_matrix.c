@@ -272,7 +272,7 @@ static void factor_sparse(lw_dampers *d, const lw_dampers *other) {
         for (int p = d->start[k]; p < last; p++) y[d->column[p]] = d->value[p];
         double pivot = d->value[last];
         for (int e = d->row_start[k]; e < d->row_start[k + 1]; e++) {
-            int i = d->row_column[e], end = d->row_place[e];
+            int i = d->row_column[e], end = d->row_entry[e];
             double yi = y[i];
             y[i] = 0;
             for (int p = d->L_start[i]; p < end; p++) y[d->L_row[p]] -= d->L[p] * yi;

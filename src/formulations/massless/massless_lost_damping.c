@@ -194,13 +194,13 @@ int lw_springs_slack(const lw_springs *s) {
 
 /* Returns false if nothing resists the motion in an extended region. */
 bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q, const double *v,
-                           const double *way) {
+                           const double *motion) {
     static const double least = 1e-6, most = 1e-2;
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
     double size = 0;
     for (int k = 0; k < s->count; k++) {
-        s->step[k] = is_lost(s, k) ? way[k] : 0;
+        s->step[k] = is_lost(s, k) ? motion[k] : 0;
         size = fmax(size, fabs(s->step[k]));
     }
     if (!(size > 0) || !isfinite(size)) return false;

@@ -253,7 +253,7 @@ static void find(lw_null *null, const recursion *r) {
     for (const lw_null_block *block = shape->blocks; block < shape->blocks + shape->block_count; block++) {
         const int first = block->first, count = block->count, values = block->entries,
                   twists = 6 * block->moved;
-        double *root = null->twist + 6 * block->place;
+        double *root = null->twist + 6 * block->twist;
         if (block->root == LW_ROOT_RESPONDS) {
             int i = shape->rep_body[first];
             unsigned left = lw_null_root(null, r, i, null->value + block->entry, values, root, twists);

@@ -44,7 +44,7 @@ typedef struct lw_null_block {
      * bodies that each direction moves and the stride of its twists. */
     int entries, moved;
     lw_root root;
-    int entry, place; /* The indices of the block's first value and of its first twist. */
+    int entry, twist; /* The indices of the block's first value and of its first twist. */
 } lw_null_block;
 
 typedef struct lw_null_shape {

@@ -74,8 +74,8 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
     const lw_model *model = flow->model;
     lw_springs *s = LW_NEW(arena, lw_springs, 1);
     int n = shape->count, *up = malloc(((size_t)n + 1) * sizeof *up);
-    int *place = calloc((size_t)n + 2, sizeof *place);
-    bool fine = s && up && place && find_groups(shape, up);
+    int *next = calloc((size_t)n + 2, sizeof *next);
+    bool fine = s && up && next && find_groups(shape, up);
     if (fine) {
         s->flow = flow, s->probe = probe;
         probe->data->still = probe->dampers->still;
@@ -109,7 +109,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         fine = !lw_arena_failed(arena);
     }
     if (fine) { /* Candidates are counted, then sorted, by the root of their group. */
-        int *size = place, at = 0;
+        int *size = next, at = 0;
         for (int k = 0; k < n; k++)
             if (candidate[k]) size[root(up, k)]++;
         for (int k = 0; k < n; k++) s->group[k] = -1;
@@ -124,7 +124,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->first[s->groups] = at;
         for (int k = 0; k < n; k++) s->group[k] = s->group[root(up, k)];
         for (int k = 0; k < n; k++)
-            if (candidate[k]) s->candidate[place[root(up, k)]++] = k;
+            if (candidate[k]) s->candidate[next[root(up, k)]++] = k;
         size_t most = 0;
         for (int g = 0; g < s->groups && fine; g++) {
             size_t own = (size_t)(s->first[g + 1] - s->first[g]);
@@ -137,7 +137,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->shifted = LW_NEW(arena, double, most *most + 1);
         fine = fine && !lw_arena_failed(arena);
     }
-    free(place), free(up);
+    free(next), free(up);
     return fine ? s : NULL;
 }
 

@@ -80,11 +80,11 @@ int lw_springs_slack(const lw_springs *s);
 /* Stores in `down` the speeds of the directions that pass, computed with the largest pivot that still counts
  * as lost in place of their own pivot, and HUGE_VAL for all other directions. */
 void lw_springs_take_passing(lw_springs *s);
-/* Moves q along `way`, per algebraic direction, by the least distance at which no damper is lost; only
+/* Moves q along a motion, per algebraic direction, by the least distance at which no damper is lost; only
  * directions that have lost their damper move. The motion takes a time of the order of the cube of this
  * distance. Returns false if there is no such distance. */
 bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q, const double *v,
-                           const double *way);
+                           const double *motion);
 /* lw_springs_step_aside along the unbalanced forces. */
 bool lw_springs_pass(lw_springs *s, double t, const double *tau, double *q, const double *v);
 

@@ -23,7 +23,7 @@
  * stored by rows, by Jacobi's rotations. */
 static void eigen(int n, double *A, double *V) {
     for (int k = 0; k < n * n; k++) V[k] = k % (n + 1) == 0;
-    for (int sweep = 0; sweep < 30; sweep++) {
+    for (int round = 0; round < 30; round++) {
         double off = 0, on = 0;
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) *(i == j ? &on : &off) += A[n * i + j] * A[n * i + j];
@@ -306,7 +306,7 @@ static bool list_blocks(lw_null_shape *shape) {
         shape->block_count++;
     }
     for (lw_null_block *block = shape->blocks; block && block < shape->blocks + shape->block_count; block++) {
-        block->entry = shape->entry_start[block->first], block->place = shape->moved_start[block->first];
+        block->entry = shape->entry_start[block->first], block->twist = shape->moved_start[block->first];
     }
     return shape->blocks != NULL;
 }

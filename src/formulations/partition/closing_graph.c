@@ -362,7 +362,7 @@ static void fit_chain(lw_closing *c, const lw_closing_chain *chain, double *own)
     }
 }
 
-void lw_closing_place(lw_closing *c, const double *q) {
+void lw_closing_poses(lw_closing *c, const double *q) {
     lw_m3_identity(c->world[0].R);
     lw_v3_set(c->world[0].p, 0, 0, 0);
     for (int k = 0; k < c->walk_count; k++) {
@@ -389,12 +389,12 @@ static void list_edges_of_nodes(const lw_closing *c, int count, int *start, int 
 }
 
 /* Marks the tree joints that loops and constraints can determine. */
-static void find_tied(lw_closing *c) {
+static void find_constrained(lw_closing *c) {
     const lw_model *model = c->model;
     const lw_graph *graph = &model->graph;
     for (int k = 0; k < graph->loop_start[graph->loop_count]; k++) {
         int child = model->joints[graph->loop_edge[k]].info.child;
-        if (child > 0) c->tied[child] = true;
+        if (child > 0) c->constrained[child] = true;
     }
     for (int k = 0; k < model->constraint_count; k++) {
         const lw_constraint *constraint = &model->constraints[k];
@@ -402,14 +402,14 @@ static void find_tied(lw_closing *c) {
             for (int i = 1; i <= model->body_count; i++)
                 for (int term = 0; term < constraint->terms; term++) {
                     int at = constraint->speeds[term] - model->links[i].v;
-                    if (at >= 0 && at < model->links[i].joint.nv) c->tied[i] = true;
+                    if (at >= 0 && at < model->links[i].joint.nv) c->constrained[i] = true;
                 }
             continue;
         }
         int a = constraint->bodies[0], b = constraint->bodies[1];
         while (a != b) { /* Labels increase outwards. */
             int *outer = a > b ? &a : &b;
-            c->tied[*outer] = true;
+            c->constrained[*outer] = true;
             *outer = model->links[*outer].parent;
         }
     }
@@ -429,7 +429,7 @@ static bool allocate(lw_closing *c, scratch *x, lw_arena *arena) {
     c->walk = LW_NEW(arena, int, edges + 1);
     c->walk_from = LW_NEW(arena, int, edges + 1);
     c->entry_of = LW_NEW(arena, int, nodes);
-    c->tied = LW_NEW(arena, bool, model->body_count + 1);
+    c->constrained = LW_NEW(arena, bool, model->body_count + 1);
     c->chain_q = LW_NEW(arena, double, LW_JOINT_MAX_Q * c->chain_count + 1);
     c->edge_of_speed = LW_NEW(arena, int, model->nv + 1);
     c->world = LW_NEW(arena, lw_pose, nodes);
@@ -453,7 +453,7 @@ static void index_edges(lw_closing *c, int *first_edge) {
 
 /* Computes the length of the mechanism in its initial state. */
 static void find_length(lw_closing *c) {
-    lw_closing_place(c, c->model->q0);
+    lw_closing_poses(c, c->model->q0);
     for (int i = 0; i < c->rods; i++) c->length = fmax(c->length, lw_v3_norm(c->world[i].p));
     for (int e = 0; e < c->edge_count; e++)
         for (int side = 0; side < 2; side++)
@@ -483,7 +483,7 @@ bool lw_closing_graph(lw_closing *c, lw_arena *arena) {
     build(&b, c->model);
     index_edges(c, x.first_edge);
     list_walk(c, x.first_edge);
-    find_tied(c);
+    find_constrained(c);
     find_length(c);
     list_edges_of_nodes(c, c->edge_count, x.start, x.at);
     return find_planes(c, x.start, x.at, x.queue, arena) && append_hinges(c, &x, arena);
