@@ -283,22 +283,6 @@ static void factor_sparse(lw_dampers *d, const lw_dampers *other) {
     }
 }
 
-/* Factors the groups in which dampers resist some directions only. */
-static int factor_mixed(lw_dampers *d) {
-    int n = d->size;
-    const double *unit = d->null->shape->unit;
-    for (int k = 0; k < n; k++) {
-        if (!d->within[k]) continue;
-        d->unit[k] = unit[d->null->rep[k]];
-        d->diagonal[k] = d->unit[k] * d->unit[k] * d->value[d->start[k + 1] - 1];
-    }
-    int bad = lw_mixed_factor(d->mixed, d->follow ? d->follow->mixed : NULL, d->start, d->column, d->value,
-                              d->unit, d->floor, d->held, d->frozen, d->pivot, d->inverse, &d->driven);
-    for (int k = 0; k < n; k++)
-        if (d->within[k]) d->loose_count += d->loose[k] = d->inverse[k] == 0;
-    return bad;
-}
-
 int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
     if (d->any_held && !d->frozen) { /* The held directions belong to another state. */
         memset(d->held, 0, (size_t)d->size * sizeof *d->held);
@@ -308,8 +292,7 @@ int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
     d->driven = d->missing = -1;
     assemble(d, data, t);
     factor_sparse(d, d->follow == d ? NULL : d->follow);
-    int bad = d->mixed ? factor_mixed(d) : -1;
-    if (d->missing < 0) d->missing = bad;
+    if (d->mixed) lw_mixed_factor(d);
     return d->missing;
 }
 

@@ -115,8 +115,10 @@ static inline void add_motion(const lw_link *link, const double *S, const double
 /* Eliminates a joint from K: computes U = K S (S in units of length), the factor L D L' of S'K S with 1 / D
  * on its diagonal, and K - U D^+ U'. Fixed speeds take no part. The speeds in *null are left out of D^+; with
  * `decide`, these are first found as the speeds whose pivots vanish. */
-static inline void eliminate_joint(int nv, unsigned fixed, bool decide, unsigned *null, const double *S,
+static inline void eliminate_joint(const lw_link *link, bool decide, unsigned *null, const double *S,
                                    double length, double K[36], double U[36], double D[36]) {
+    const int nv = link->joint.nv;
+    const unsigned fixed = link->prescribed;
     double s[36], W[36];
     for (int k = 0; k < nv; k++)
         for (int c = 0; c < 6; c++) s[6 * k + c] = S[6 * k + c] / (c < 3 ? 1 : length);

@@ -164,13 +164,13 @@ void lw_null_kinetics(lw_null *null, const recursion *r) {
                 left_out = choose(null, i, null->follow ? null->follow->left_out[at] : 0, G);
             }
             null->left_out[at] = left_out;
-            eliminate_joint(link->joint.nv, link->prescribed, false, &left_out, motion, shape->length, K,
-                            null->U + 36 * at, null->D + 36 * at);
+            eliminate_joint(link, false, &left_out, motion, shape->length, K, null->U + 36 * at,
+                            null->D + 36 * at);
         }
         if (parent < 0 || shape->simple[parent]) continue;
         if (shape->plain[i]) { /* The projector onto the motions that the joint cannot absorb. */
             for (int k = 0; k < 36; k++) K[k] = k % 7 == 0;
-            eliminate_joint(link->joint.nv, link->prescribed, false, &none, motion, shape->length, K, U, D);
+            eliminate_joint(link, false, &none, motion, shape->length, K, U, D);
         }
         kinetic_to_parent(r, i, shape->length, K, null->K + 36 * parent);
     }

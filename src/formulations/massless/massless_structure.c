@@ -164,8 +164,7 @@ static void inspect(const lw_model *model, lw_data *data, double length, double 
             rank = make_projector(6, 1, total);
         }
         unsigned found = 0;
-        eliminate_joint(link->joint.nv, link->prescribed, true, &found, subspace(&r, i, S), length, total, U,
-                        D);
+        eliminate_joint(link, true, &found, subspace(&r, i, S), length, total, U, D);
         null[i] = (unsigned char)found;
         plain[i] = rank + __builtin_popcount(found) == 6;
         if (link->parent) kinetic_to_parent(&r, i, length, total, K + 36 * link->parent);
