@@ -16,10 +16,10 @@ typedef struct lw_mixed lw_mixed;
  * Returns false when memory is out. */
 bool lw_mixed_create(int n, const int *of, const bool *algebraic, bool *within, lw_arena *arena,
                      lw_mixed **out);
-/* Factors the groups of N'C N, which has been assembled, in the order of pivots of dampers->follow, or with the
- * largest pivots first. Sets diagonal, pivot, inverse, loose, loose_count, missing and driven of the dampers at
- * the directions of these groups. The first slot without a pivot has the largest diagonal entry that is left as
- * its pivot. */
+/* Factors the groups of N'C N, which has been assembled, in the order of pivots of dampers->follow, or with
+ * the largest pivots first. Sets diagonal, pivot, inverse, loose, loose_count, missing and driven of the
+ * dampers at the directions of these groups. The first slot without a pivot has the largest diagonal entry
+ * that is left as its pivot. */
 void lw_mixed_factor(lw_dampers *dampers);
 /* x = L^-1 x for the directions of these groups, as lw_dampers_lower. */
 void lw_mixed_lower(const lw_mixed *m, double *x);

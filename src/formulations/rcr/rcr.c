@@ -497,7 +497,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     }
     m->loop_base.unique = unique;
     m->latest = -HUGE_VAL;
-    lw_status status = lw_rcr_lend(m, error);
+    lw_status status = lw_rcr_add_inertia(m, error);
     if (status == LW_OK) status = lw_rcr_survey(m, error);
     if (status != LW_OK) {
         lw_loop_method_destroy(&m->loop_base.base);
