@@ -4,7 +4,7 @@
 #include "build.h"
 #include "random_massless.h"
 #include "formulations/formulation.h"
-#include "formulations/massless/massless_damping.h"
+#include "formulations/massless/massless_dampers.h"
 
 #include <stdarg.h>
 #include <stddef.h>

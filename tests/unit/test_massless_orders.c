@@ -3,7 +3,7 @@
  */
 #include "build.h"
 #include "random_model.h"
-#include "formulations/massless/massless_damping.h"
+#include "formulations/massless/massless_dampers.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
  * Source   docs/theory/massless.md, 3.
  * Cost     O(dampers log dampers + entries of L), once.
  */
-#include "formulations/massless/massless_damping.h"
+#include "formulations/massless/massless_pivoted_ldl.h"
 #include "model/joint.h"
 
 #include <math.h>

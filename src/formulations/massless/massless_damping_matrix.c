@@ -10,7 +10,7 @@
  * Source   docs/theory/massless.md, 3.
  * Cost     O(dampers + entries of L), no allocation.
  */
-#include "formulations/massless/massless_damping.h"
+#include "formulations/massless/massless_pivoted_ldl.h"
 #include "model/joint.h"
 
 #include <math.h>

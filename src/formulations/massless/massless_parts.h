@@ -145,7 +145,7 @@ void lw_null_forces(const lw_null *null, const lw_data *data, double *out);
 /* out = the sum of the absolute values of all terms of N'Q, by which its rounding is measured. */
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out);
 
-typedef struct lw_dampers lw_dampers; /* massless_damping.h */
+typedef struct lw_dampers lw_dampers; /* massless_dampers.h */
 
 /* --- flow (massless_velocity.c) --------------------------------------------------------------------- */
 

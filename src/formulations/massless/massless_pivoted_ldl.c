@@ -11,7 +11,7 @@
  * Source   docs/theory/massless.md, 4.
  * Cost     O(size^3) per group; no allocation but in create.
  */
-#include "formulations/massless/massless_damping.h"
+#include "formulations/massless/massless_pivoted_ldl.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -4,9 +4,7 @@
 #ifndef LW_MASSLESS_PIVOTED_LDL_H
 #define LW_MASSLESS_PIVOTED_LDL_H
 
-#include "formulations/massless/massless_parts.h"
-
-typedef struct lw_mixed lw_mixed;
+#include "formulations/massless/massless_dampers.h"
 
 /* Takes those groups of the n directions that contain both algebraic and damped directions.
  *   of             per direction: the number of its group, which is that of one of its directions

@@ -4,7 +4,7 @@
 #ifndef LW_MASSLESS_SPRINGS_H
 #define LW_MASSLESS_SPRINGS_H
 
-#include "formulations/massless/massless_damping.h"
+#include "formulations/massless/massless_dampers.h"
 #include "constraints/projection.h"
 
 struct lw_springs {

@@ -11,7 +11,7 @@
  * Cost     O(n) per step, no allocation but in create.
  */
 #include "formulations/massless/massless_velocity.h"
-#include "formulations/massless/massless_damping.h"
+#include "formulations/massless/massless_dampers.h"
 #include "formulations/massless/massless_loops.h"
 
 #include <math.h>

@@ -1,10 +1,12 @@
-/* massless_damping.h - the dampers that resist massless motions. massless_damping.c finds once which they are
+/* massless_dampers.h - the dampers that resist massless motions. massless_damping.c finds once which they are
  * and the structure of N'C N; massless_damping_matrix.c evaluates them.
  */
-#ifndef LW_MASSLESS_DAMPING_H
-#define LW_MASSLESS_DAMPING_H
+#ifndef LW_MASSLESS_DAMPERS_H
+#define LW_MASSLESS_DAMPERS_H
 
-#include "formulations/massless/massless_pivoted_ldl.h"
+#include "formulations/massless/massless_parts.h"
+
+typedef struct lw_mixed lw_mixed; /* massless_pivoted_ldl.h */
 
 /* The share of a direction in the rate of a damper. For a damper in a joint, first is the index of the
  * speed's part in lw_null.value. For a damper between bodies, first and second are the indices of the twists
