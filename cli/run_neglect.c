@@ -54,24 +54,25 @@ void run_neglect_estimate(run_neglect *n, const lw_run_options *options) {
 
 bool run_neglect_any(const run_neglect *n) { return n->neglect && lw_neglect_largest(n->neglect) > 0; }
 
-static void print_kept(FILE *out, lw_kept kept, double felt) {
+static void print_kept(FILE *out, lw_kept kept, double participation) {
     if (kept == LW_KEPT_DETERMINES) fprintf(out, ": kept, nothing else would determine its motion");
     if (kept == LW_KEPT_BALANCES) fprintf(out, ": kept, springs alone would hold it in no stable balance");
-    if (kept == LW_KEPT_FELT) fprintf(out, ": kept, in some motion it is %.2g of the rest", felt);
+    if (kept == LW_KEPT_PARTICIPATES)
+        fprintf(out, ": kept, in some motion it is %.2g of the rest", participation);
 }
 
 static void print_bodies(FILE *out, const run_neglect *n) {
     int count = lw_neglect_count(n->neglect);
     for (int k = 0; k < count && k < SHOWN; k++) {
         const lw_neglected *b = lw_neglect_at(n->neglect, k);
-        bool alike = b->mass_kept == b->inertia_kept && b->mass_kept != LW_KEPT_FELT;
+        bool alike = b->mass_kept == b->inertia_kept && b->mass_kept != LW_KEPT_PARTICIPATES;
         fprintf(out, "  %-20s", b->body);
         if (b->mass > 0) fprintf(out, " mass %g kg (%.2g)", b->mass, b->mass_ratio);
-        if (b->mass > 0 && !alike) print_kept(out, b->mass_kept, b->mass_felt);
+        if (b->mass > 0 && !alike) print_kept(out, b->mass_kept, b->mass_participation);
         if (b->inertia > 0)
             fprintf(out, "%s inertia %.3g kg m^2 (%.2g)",
                     b->mass > 0 ? b->mass_kept && !alike ? ";" : "," : "", b->inertia, b->inertia_ratio);
-        if (b->inertia > 0) print_kept(out, b->inertia_kept, b->inertia_felt);
+        if (b->inertia > 0) print_kept(out, b->inertia_kept, b->inertia_participation);
         fprintf(out, "\n");
     }
     if (count > SHOWN) fprintf(out, "  and %d more; --json lists all\n", count - SHOWN);
@@ -152,8 +153,8 @@ void run_neglect_json(json *j, const run_neglect *n, const lw_model *model) {
         json_bool(j, "kept", b->kept);
         json_text(j, "mass_kept", kept_name(b->mass_kept));
         json_text(j, "inertia_kept", kept_name(b->inertia_kept));
-        json_number(j, "mass_felt", b->mass_felt);
-        json_number(j, "inertia_felt", b->inertia_felt);
+        json_number(j, "mass_felt", b->mass_participation);
+        json_number(j, "inertia_felt", b->inertia_participation);
         json_object_end(j);
     }
     json_array_end(j);

@@ -30,7 +30,7 @@ typedef enum lw_kept {
     LW_KEPT_DETERMINES,
     /* small, but without it springs alone would hold the body, in no stable balance: it stays after all */
     LW_KEPT_BALANCES,
-    LW_KEPT_FELT /* small, but not in some motion of what is left: it stays after all */
+    LW_KEPT_PARTICIPATES /* small, but not in some motion of what is left: it stays after all */
 } lw_kept;
 
 /* Small inertia of one body. */
@@ -39,9 +39,9 @@ typedef struct lw_neglected {
     double mass, mass_ratio;       /* kg, and its ratio; 0: its mass is not small */
     double inertia, inertia_ratio; /* largest principal moment that is small, and its ratio; 0: none is */
     lw_kept mass_kept, inertia_kept;
-    double mass_felt,
-        inertia_felt; /* at most this part of the kinetic energy of what is left; 0: not known */
-    bool kept;        /* all that is small stays after all */
+    double mass_participation,
+        inertia_participation; /* at most this part of the kinetic energy of what is left; 0: not known */
+    bool kept;                 /* all that is small stays after all */
 } lw_neglected;
 
 typedef struct lw_neglect lw_neglect;

@@ -21,6 +21,7 @@
 #include "constraints/sparse_rank.h"
 #include "constraints/characteristic_length.h"
 #include "model/joint.h"
+#include "core/pseudo_random.h"
 #include <linkwork/assemble.h>
 
 #include <math.h>
@@ -57,14 +58,6 @@ static bool any_given(const lw_model *model, lw_hold hold) {
     return false;
 }
 
-/* The same pseudo-random numbers in [-1, 1] in every run (splitmix64). */
-static double disturbance(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
-}
-
 /* Moves every coordinate that is neither held nor prescribed, by up to `angle` and a share of the size. */
 static void disturb(const lw_model *model, lw_hold hold, double angle, double size, uint64_t *random,
                     double *speed, double *q) {
@@ -72,7 +65,7 @@ static void disturb(const lw_model *model, lw_hold hold, double angle, double si
         const lw_link *link = &model->links[i];
         bool held = hold == LW_HOLD_Q && model->joints[model->bodies[i].joint_index].given_q;
         for (int k = 0; k < link->joint.nv; k++) {
-            double x = disturbance(random);
+            double x = lw_pseudo_random(random);
             bool fixed = held || link->prescribed >> k & 1;
             speed[link->v + k] =
                 fixed ? 0 : x * (lw_joint_speed_turns(link->joint.type, k) ? angle : 0.3 * size);
@@ -165,10 +158,10 @@ static bool leaves_positions_open(const lw_model *model, const double *q) {
 
 /* Marks the joints that are part of loops and constraints: those of loops and couplings, and those between
  * the bodies of another constraint. coupled: nv flags of workspace. */
-static void find_tied(const lw_model *model, bool *coupled, bool *tied) {
+static void find_constrained(const lw_model *model, bool *coupled, bool *constrained) {
     for (int l = 0; l < lw_model_loop_count(model); l++)
         for (int k = 0, sense; k < lw_model_loop_length(model, l); k++)
-            tied[lw_model_loop_joint(model, l, k, &sense)] = true;
+            constrained[lw_model_loop_joint(model, l, k, &sense)] = true;
     for (int c = 0; c < model->constraint_count; c++) {
         const lw_constraint *constraint = &model->constraints[c];
         if (constraint->type == LW_CONSTRAINT_COUPLING) {
@@ -178,34 +171,34 @@ static void find_tied(const lw_model *model, bool *coupled, bool *tied) {
         int a = constraint->bodies[0], b = constraint->bodies[1];
         while (a != b) { /* parents have smaller labels */
             int *further = a > b ? &a : &b;
-            tied[model->bodies[*further].joint_index] = true;
+            constrained[model->bodies[*further].joint_index] = true;
             *further = model->links[*further].parent;
         }
     }
     for (int j = 0; j < model->joint_count; j++) {
         const lw_joint_info *info = &model->joints[j].info;
-        for (int k = 0; k < info->v_count && !info->cut; k++) tied[j] |= coupled[info->v + k];
+        for (int k = 0; k < info->v_count && !info->cut; k++) constrained[j] |= coupled[info->v + k];
     }
 }
 
 /* A copy of the model whose joints can hold other values than the given ones. */
 typedef struct holder {
     lw_model model;
-    bool *tied; /* per joint, then workspace */
+    bool *constrained; /* per joint, then workspace */
 } holder;
 
 static bool holder_create(const lw_model *model, holder *h) {
     size_t count = (size_t)model->joint_count;
     h->model = *model;
     h->model.joints = calloc(count + 1, sizeof *h->model.joints);
-    h->tied = calloc(count + (size_t)model->nv + 1, sizeof *h->tied);
-    if (!h->model.joints || !h->tied) return false;
+    h->constrained = calloc(count + (size_t)model->nv + 1, sizeof *h->constrained);
+    if (!h->model.joints || !h->constrained) return false;
     memcpy(h->model.joints, model->joints, count * sizeof *h->model.joints);
-    find_tied(model, h->tied + count, h->tied);
+    find_constrained(model, h->constrained + count, h->constrained);
     return true;
 }
 
-static void holder_discard(holder *h) { free(h->model.joints), free(h->tied); }
+static void holder_discard(holder *h) { free(h->model.joints), free(h->constrained); }
 
 /* The nearest of several positions: trial, and those found by descent from perturbed ones. model holds the
  * given and the determined coordinates, which therefore stay on their branch. */
@@ -252,7 +245,7 @@ static lw_status choose_nearest(assembler *a, double size, lw_violation *left) {
     lw_assemble_nearest *nearest = NULL;
     holder h;
     if (holder_create(model, &h) && fixed) {
-        for (int j = 0; j < model->joint_count; j++) h.model.joints[j].given_q |= !h.tied[j];
+        for (int j = 0; j < model->joint_count; j++) h.model.joints[j].given_q |= !h.constrained[j];
         lw_put_back(&h.model, a->start, a->trial);
         nearest = lw_assemble_nearest_create(&h.model, LW_HOLD_Q, a->t);
     }
@@ -328,7 +321,7 @@ static lw_status least_velocities(assembler *a, const double *q, double *v, lw_v
     lw_projection *projection = NULL;
     holder h;
     if (holder_create(a->model, &h)) {
-        for (int j = 0; j < h.model.joint_count; j++) h.model.joints[j].given_v |= !h.tied[j];
+        for (int j = 0; j < h.model.joint_count; j++) h.model.joints[j].given_v |= !h.constrained[j];
         projection = lw_projection_create(&h.model, LW_HOLD_V);
     }
     lw_status status =

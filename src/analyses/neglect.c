@@ -221,15 +221,15 @@ static lw_status keep_participating(lw_neglect *neglect, double limit, bool *aga
     double most = 0;
     for (int k = 0; status == LW_OK && k < neglect->count; k++) {
         lw_neglected *n = &neglect->list[k];
-        if (neglects_mass(n)) n->mass_felt = participation[k].by_mass;
-        if (neglects_inertia(n)) n->inertia_felt = participation[k].by_inertia;
+        if (neglects_mass(n)) n->mass_participation = participation[k].by_mass;
+        if (neglects_inertia(n)) n->inertia_participation = participation[k].by_inertia;
         most = fmax(most, fmax(participation[k].by_mass, participation[k].by_inertia));
     }
     for (int k = 0; most > limit && k < neglect->count; k++) {
         lw_neglected *n = &neglect->list[k];
         double least = fmax(limit, most / 2);
-        if (participation[k].by_mass > least) n->mass_kept = LW_KEPT_FELT, *again = true;
-        if (participation[k].by_inertia > least) n->inertia_kept = LW_KEPT_FELT, *again = true;
+        if (participation[k].by_mass > least) n->mass_kept = LW_KEPT_PARTICIPATES, *again = true;
+        if (participation[k].by_inertia > least) n->inertia_kept = LW_KEPT_PARTICIPATES, *again = true;
     }
     free(participation);
     lw_model_destroy(with);

@@ -5,7 +5,7 @@
 
 #include "model/compiled_model.h"
 
-/* Small inertia of one body, and what is felt of it: at most this part of the kinetic energy of the rest. */
+/* Small inertia of one body, and its participation: at most this part of the kinetic energy of the rest. */
 typedef struct lw_participation {
     const char *body;
     double mass, inertia[6]; /* about its centre of mass, in the axes of the spec */

@@ -178,7 +178,7 @@ static void name_body(search *s, size_t k, const lw_stiff_body *as, lw_stiff_bod
 }
 
 /* Light bodies next to those named, and next to these, and so on. */
-static void name_tied(search *s, const lw_stiff_body *as, lw_stiff_body *found, int room, int *count) {
+static void name_attached(search *s, const lw_stiff_body *as, lw_stiff_body *found, int room, int *count) {
     for (bool again = true; again;) {
         again = false;
         for (int t = 0; t < s->edge_count; t++)
@@ -213,7 +213,7 @@ static lw_status look(search *s, lw_stiff_body *found, int room, int *count, lw_
         const lw_stiff_body as = {.rate = rate, .rest = rest, .oscillates = oscillates};
         for (size_t k = 0; k < s->count; k++)
             if (is_candidate(s, k) && s->energy[k] >= shared * most) name_body(s, k, &as, found, room, count);
-        name_tied(s, &as, found, room, count);
+        name_attached(s, &as, found, room, count);
     }
     restore(s);
     return status;

@@ -105,8 +105,8 @@ static double amount_of(double rest, double sum, double own, double floor) {
     return excess > 0 ? excess / (own + transmitted_share * sum) : 0;
 }
 
-static void note_worst(lw_balance_result *worst, double amount, lw_balance_place place, int index) {
-    if (amount > worst->amount) *worst = (lw_balance_result){amount, place, index};
+static void note_worst(lw_balance_result *worst, double amount, lw_balance_object object, int index) {
+    if (amount > worst->amount) *worst = (lw_balance_result){amount, object, index};
 }
 
 /* --- motion --------------------------------------------------------------------------------------- */
@@ -698,7 +698,7 @@ lw_status lw_balance_verdict(const lw_model *model, const lw_balance_result *res
     if (result->amount <= enough) return LW_OK;
     lw_place place = {0, 0};
     const char *kind = NULL, *name = NULL, *what = "";
-    switch (result->place) {
+    switch (result->object) {
     case LW_BALANCE_BODY:
         place = model->bodies[result->index].place;
         kind = "body", name = model->bodies[result->index].name;

@@ -42,18 +42,18 @@ typedef struct lw_balance_state {
 } lw_balance_state;
 
 /* The kind of equation with the largest residual. */
-typedef enum lw_balance_place {
+typedef enum lw_balance_object {
     LW_BALANCE_NOWHERE = 0,
     LW_BALANCE_BODY,
     LW_BALANCE_JOINT,     /* The transmitted force along its free directions. */
     LW_BALANCE_SPEED,     /* A speed of the joint is not the one given. */
     LW_BALANCE_CLOSURE,   /* The acceleration of a joint that closes a loop. */
     LW_BALANCE_CONSTRAINT /* The acceleration of a constraint. */
-} lw_balance_place;
+} lw_balance_object;
 
 typedef struct lw_balance_result {
     double amount; /* The largest relative residual; not finite if some input is not. */
-    lw_balance_place place;
+    lw_balance_object object;
     int index; /* The body, the joint in the spec's order, or the constraint. */
 } lw_balance_result;
 

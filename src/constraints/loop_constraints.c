@@ -364,7 +364,7 @@ static bool connect(const draft *d, lw_loop_constraints *loops) {
     return true;
 }
 
-/* Marks which entries a run writes first and to which it adds, in the order of the inward sweep, so that
+/* Marks which entries a run writes first and to which it adds, in the order of the inward pass, so that
  * nothing has to be cleared beforehand. */
 static bool find_first(const draft *d, lw_loop_constraints *loops) {
     bool *K = LW_NEW(d->scratch, bool, loops->K_size + 1),

@@ -412,7 +412,7 @@ static lw_status check(lw_loop_inverse *s, double t, const double *q, const doub
                       "the accelerations violate", defect, error);
     double size = 0;
     for (int v = 0; v < model->nv; v++) size = fmax(size, fabs(s->r[v]) * s->tangent->unit[v]);
-    if (result.place == LW_BALANCE_JOINT && s->lacks > vanishes * size && isfinite(result.amount))
+    if (result.object == LW_BALANCE_JOINT && s->lacks > vanishes * size && isfinite(result.amount))
         return refuse_missing(s, error);
     return lw_balance_verdict(model, &result, LW_BALANCE_ENOUGH, "inverse dynamics", t, error);
 }

@@ -341,7 +341,8 @@ static bool is_final(const lw_error *failure) {
     return failure->status != LW_OK && failure->status != LW_ERROR_SINGULAR;
 }
 
-int lw_sundials_answer(lw_sundials *run, double t, lw_status status) {
+/* What SUNDIALS expects after a call of the system at t, whose error is in run->failure. */
+static int answer(lw_sundials *run, double t, lw_status status) {
     if (status == LW_OK) return 0;
     run->failure.status = status;
     run->failed_at = t;
@@ -350,16 +351,16 @@ int lw_sundials_answer(lw_sundials *run, double t, lw_status status) {
 
 int lw_sundials_derivative(lw_sundials *run, double t, N_Vector y, N_Vector ydot) {
     if (is_final(&run->failure)) return -1; /* CVODE's functional iteration evaluates again. */
-    return lw_sundials_answer(run, t,
-                              lw_checked_derivative(run->base.system, t, NV_DATA_S(y), NV_DATA_S(ydot),
-                                                    &run->evaluations, &run->failure));
+    return answer(run, t,
+                  lw_checked_derivative(run->base.system, t, NV_DATA_S(y), NV_DATA_S(ydot), &run->evaluations,
+                                        &run->failure));
 }
 
 int lw_sundials_residual(lw_sundials *run, double t, N_Vector y, N_Vector ydot, N_Vector residual) {
     if (is_final(&run->failure)) return -1;
-    return lw_sundials_answer(run, t,
-                              lw_checked_residual(run->base.system, t, NV_DATA_S(y), NV_DATA_S(ydot),
-                                                  NV_DATA_S(residual), &run->evaluations, &run->failure));
+    return answer(run, t,
+                  lw_checked_residual(run->base.system, t, NV_DATA_S(y), NV_DATA_S(ydot), NV_DATA_S(residual),
+                                      &run->evaluations, &run->failure));
 }
 
 #if SUNDIALS_VERSION_MAJOR < 7

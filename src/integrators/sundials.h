@@ -98,8 +98,6 @@ lw_status lw_sundials_advance(lw_integration *integration, double t_out, double 
  * 0 for success, 1 to try a smaller step, -1 to stop. */
 int lw_sundials_derivative(lw_sundials *run, double t, N_Vector y, N_Vector ydot);
 int lw_sundials_residual(lw_sundials *run, double t, N_Vector y, N_Vector ydot, N_Vector residual);
-/* The same return value for any other call of the system at t, whose error is in run->failure. */
-int lw_sundials_answer(lw_sundials *run, double t, lw_status status);
 /* Adds the statistics up to the last start. */
 void lw_sundials_add_before(const lw_sundials *run, lw_integrator_statistics *statistics);
 #if SUNDIALS_VERSION_MAJOR < 7

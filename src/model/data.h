@@ -124,9 +124,6 @@ void lw_positions(const lw_model *model, lw_data *data);
 void lw_velocities(const lw_model *model, lw_data *data);
 /* World poses, after lw_positions. */
 void lw_world_poses(const lw_model *model, lw_data *data);
-/* The same for bodies first .. end - 1, when all bodies before them are done. */
-void lw_velocities_of(const lw_model *model, lw_data *data, int first, int end);
-void lw_world_poses_of(const lw_model *model, lw_data *data, int first, int end);
 /* lw_q_rate with a term that drives quaternions towards unit length (joint.h); for integration. */
 void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot);
 /* A quaternion and its negative are the same rotation: gives each quaternion in q the sign that is nearer to

@@ -21,7 +21,7 @@
  * methods for trees cannot handle. Such cuts are therefore avoided; only cuts of prescribed and coupled
  * joints are worse. In a row of cells with massless couplers this makes one long chain of the whole row, and
  * every loop reaches back to its beginning. The choice is therefore repeated as if these bodies had mass, and
- * the second tree is taken if it more than halves the total length of the loops; rcr lends such bodies
+ * the second tree is taken if it more than halves the total length of the loops; rcr gives such bodies
  * inertia.
  *
  * Labels. Regular labelling of Mufti (1983), sect. 2: all leaves get the highest numbers and are removed, and

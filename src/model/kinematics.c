@@ -135,8 +135,8 @@ void lw_positions(const lw_model *model, lw_data *data) {
     }
 }
 
-void lw_velocities_of(const lw_model *model, lw_data *data, int first, int end) {
-    for (int i = first; i < end; i++) {
+void lw_velocities(const lw_model *model, lw_data *data) {
+    for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         lw_body_motion *motion = &data->motion[i];
         const double *q = data->q + link->q, *v = data->v + link->v;
@@ -148,20 +148,12 @@ void lw_velocities_of(const lw_model *model, lw_data *data, int first, int end) 
     }
 }
 
-void lw_velocities(const lw_model *model, lw_data *data) {
-    lw_velocities_of(model, data, 1, model->body_count + 1);
-}
-
-void lw_world_poses_of(const lw_model *model, lw_data *data, int first, int end) {
-    for (int i = first; i < end; i++) {
+void lw_world_poses(const lw_model *model, lw_data *data) {
+    for (int i = 1; i <= model->body_count; i++) {
         const lw_body_motion *motion = &data->motion[i];
         const lw_pose *parent = &data->world[model->links[i].parent];
         lw_pose_compose(parent->R, parent->p, motion->R, motion->p, data->world[i].R, data->world[i].p);
     }
-}
-
-void lw_world_poses(const lw_model *model, lw_data *data) {
-    lw_world_poses_of(model, data, 1, model->body_count + 1);
 }
 
 /* Adds sign times the twist of a body (angular velocity; velocity of its point at x), in world axes, to V. */

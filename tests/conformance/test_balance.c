@@ -223,9 +223,9 @@ static void test_structure(void **unused) {
         const lw_balance_state state = {
             .q = q, .v = v, .speeds = v, .vdot = vdot, .reactions = reactions, .multipliers = q};
         lw_balance_result result = lw_balance_check(balance, &state);
-        if (result.place != LW_BALANCE_CLOSURE || !(result.amount > 1e-3))
+        if (result.object != LW_BALANCE_CLOSURE || !(result.amount > 1e-3))
             fail_msg("case %d: accelerations %g, %g of a structure pass: %g at place %d", k, vdot[0], vdot[1],
-                     result.amount, (int)result.place);
+                     result.amount, (int)result.object);
     }
     lw_balance_destroy(balance);
     lw_model_destroy(model);

@@ -4,7 +4,7 @@
 #include "build.h"
 #include "random_massless.h"
 #include "formulations/formulation.h"
-#include "formulations/massless/massless_parts.h"
+#include "formulations/massless/massless_dampers.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -82,7 +82,7 @@ static void forces_follow_velocities(void **state) {
                 if (!(fabs(flow->gamma[k]) <= 1e-9 * (1 + flow->weight[k])))
                     fail_msg("seed %d: direction %d is out of balance by %g of %g", seed, k, flow->gamma[k],
                              flow->weight[k]);
-            *(lw_dampers_steady(flow->dampers) ? &steady : &other) += 1;
+            *(flow->dampers->steady ? &steady : &other) += 1;
         }
         lw_flow_destroy(flow);
         lw_null_shape_destroy(shape);

@@ -3,7 +3,7 @@
  */
 #include "build.h"
 #include "random_massless.h"
-#include "formulations/massless/massless_parts.h"
+#include "formulations/massless/massless_dampers.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -129,7 +129,7 @@ static void nothing_that_matters_is_lost(void **state) {
         if (status != LW_OK) fail_msg("seed %d: %s", (int)seed, error.message);
         for (int k = 0; k < lw_neglect_count(neglect); k++) {
             const lw_neglected *n = lw_neglect_at(neglect, k);
-            kept += n->mass_kept == LW_KEPT_FELT || n->inertia_kept == LW_KEPT_FELT;
+            kept += n->mass_kept == LW_KEPT_PARTICIPATES || n->inertia_kept == LW_KEPT_PARTICIPATES;
         }
         if (lw_neglect_largest(neglect) > 0) {
             neglected++;
@@ -188,9 +188,10 @@ static void units_do_not_matter(void **state) {
             assert_int_equal(a->mass_kept, b->mass_kept);
             assert_int_equal(a->inertia_kept, b->inertia_kept);
             /* differences of forces: 1e-6 of forces that may be large against their changes */
-            assert_true(close_to(a->mass_felt, b->mass_felt, 1e-3));
-            assert_true(close_to(a->inertia_felt, b->inertia_felt, 1e-3) ||
-                        fmax(a->inertia_felt, b->inertia_felt) < 1e-25); /* a body that does not turn */
+            assert_true(close_to(a->mass_participation, b->mass_participation, 1e-3));
+            assert_true(close_to(a->inertia_participation, b->inertia_participation, 1e-3) ||
+                        fmax(a->inertia_participation, b->inertia_participation) <
+                            1e-25); /* a body that does not turn */
         }
         for (int k = 0; k < 2; k++) lw_neglect_destroy(neglect[k]), lw_spec_destroy(spec[k]);
     }
@@ -274,11 +275,11 @@ static void levers_and_gears_count(void **state) {
     assert_int_equal(lw_neglect_count(neglect), 2);
     const lw_neglected *tip = lw_neglect_at(neglect, 0), *rotor = lw_neglect_at(neglect, 1);
     assert_string_equal(tip->body, "tip");
-    assert_int_equal(tip->mass_kept, LW_KEPT_FELT);
-    assert_true(close_to(tip->mass_felt, 1e-3 / (10 * 1e-4), 1e-9)); /* m L^2 / (M l^2) */
+    assert_int_equal(tip->mass_kept, LW_KEPT_PARTICIPATES);
+    assert_true(close_to(tip->mass_participation, 1e-3 / (10 * 1e-4), 1e-9)); /* m L^2 / (M l^2) */
     assert_string_equal(rotor->body, "rotor");
-    assert_int_equal(rotor->inertia_kept, LW_KEPT_FELT);
-    assert_true(close_to(rotor->inertia_felt, 2e-4 * 1e4 / 1, 1e-9));
+    assert_int_equal(rotor->inertia_kept, LW_KEPT_PARTICIPATES);
+    assert_true(close_to(rotor->inertia_participation, 2e-4 * 1e4 / 1, 1e-9));
     lw_neglect_destroy(neglect);
     lw_spec_destroy(spec);
 }
@@ -301,8 +302,8 @@ static void what_follows_is_felt(void **state) {
     lw_neglect *neglect;
     assert_int_equal(lw_neglect_create(spec, 1e-3, &neglect, NULL), LW_OK);
     assert_int_equal(lw_neglect_count(neglect), 1);
-    assert_true(
-        close_to(lw_neglect_at(neglect, 0)->mass_felt, 1e-4 / 4 / 2, 1e-6)); /* differences of forces */
+    assert_true(close_to(lw_neglect_at(neglect, 0)->mass_participation, 1e-4 / 4 / 2,
+                         1e-6)); /* differences of forces */
     lw_neglect_destroy(neglect);
     lw_spec_destroy(spec);
 }

@@ -117,17 +117,17 @@ static lw_status full_condition(lw_director *d, double *condition, lw_arena *are
 /* --- director ------------------------------------------------------------------------------------- */
 
 typedef struct reduced {
-    int speeds, ties;         /* numbers of free speeds of the tree, and of closure rows with multipliers */
+    int speeds, loop_rows;    /* numbers of free speeds of the tree, and of closure rows with multipliers */
     double *middle, *end;     /* P(qm), P(q1): 6 per body x speeds */
-    double *C_middle, *C_end; /* closure rows in speeds: ties x speeds */
+    double *C_middle, *C_end; /* closure rows in speeds: loop_rows x speeds */
     double *A;                /* P(qm)'K P(q1): speeds x speeds */
 } reduced;
 
-typedef enum place { BEGIN, MIDDLE, END } place;
+typedef enum instant { BEGIN, MIDDLE, END } instant;
 
-/* Row r in twists of the bodies times each column of P, all at one place of the step; slopes are those of
- * that place. */
-static void row_in_speeds(const lw_director *d, int r, place at, const double *P, int speeds, int stride,
+/* Row r in twists of the bodies times each column of P, all at one instant of the step; slopes are those of
+ * that instant. */
+static void row_in_speeds(const lw_director *d, int r, instant at, const double *P, int speeds, int stride,
                           double *out) {
     const lw_director_row *row = &d->rows[r];
     const double *q = at == BEGIN ? d->step.q0 : at == MIDDLE ? d->step.qm : d->step.q1;
@@ -145,8 +145,8 @@ static void row_in_speeds(const lw_director *d, int r, place at, const double *P
     }
 }
 
-/* P at one place, 6 per body x free speeds; returns how many these are. */
-static int columns_at(const lw_director *d, place at, double *P) {
+/* P at one instant, 6 per body x free speeds; returns how many these are. */
+static int columns_at(const lw_director *d, instant at, double *P) {
     int speeds = 0;
     const double *q = at == BEGIN ? d->step.q0 : at == MIDDLE ? d->step.qm : d->step.q1;
     for (int i = 1; i <= d->n; i++)
@@ -186,11 +186,11 @@ static lw_status choose_rows(lw_director *d, const double *y, lw_arena *arena, l
 
 static bool reduced_create(const lw_director *d, reduced *x, lw_arena *arena) {
     *x = (reduced){0};
-    for (int r = d->first_loop_row; r < d->row_count; r++) x->ties += !d->rows[r].dropped;
+    for (int r = d->first_loop_row; r < d->row_count; r++) x->loop_rows += !d->rows[r].dropped;
     int nv = d->model->nv, twists = 6 * d->n;
     x->middle = matrix(arena, twists, nv), x->end = matrix(arena, twists, nv);
     x->A = matrix(arena, nv, nv);
-    x->C_middle = matrix(arena, x->ties, nv), x->C_end = matrix(arena, x->ties, nv);
+    x->C_middle = matrix(arena, x->loop_rows, nv), x->C_end = matrix(arena, x->loop_rows, nv);
     return !lw_arena_failed(arena);
 }
 
@@ -206,18 +206,18 @@ static bool reduced_fill(lw_director *d, reduced *x, lw_arena *arena) {
         lw_block_matrix_times(d->sparse.matrix, in, out);
         lw_dense_times(true, twists, x->speeds, 1, x->middle, out, 0, x->A + x->speeds * k);
     }
-    for (int r = d->first_loop_row, tie = 0; r < d->row_count; r++) {
+    for (int r = d->first_loop_row, row = 0; r < d->row_count; r++) {
         if (d->rows[r].dropped) continue;
-        row_in_speeds(d, r, MIDDLE, x->middle, x->speeds, x->ties, x->C_middle + tie);
-        row_in_speeds(d, r, END, x->end, x->speeds, x->ties, x->C_end + tie);
-        tie++;
+        row_in_speeds(d, r, MIDDLE, x->middle, x->speeds, x->loop_rows, x->C_middle + row);
+        row_in_speeds(d, r, END, x->end, x->speeds, x->loop_rows, x->C_end + row);
+        row++;
     }
     return true;
 }
 
 /* Puts [Z'A; C(q1)] in the place of A, with Z from the singular vectors of C(qm). */
 static bool close_loops(reduced *x, lw_arena *arena) {
-    int n = x->speeds, m = x->ties;
+    int n = x->speeds, m = x->loop_rows;
     double *s = matrix(arena, n, 1), *U = matrix(arena, m, m), *Vt = matrix(arena, n, n),
            *closed = matrix(arena, n, n);
     lw_orthogonal *work = lw_orthogonal_create(m, n, true);
@@ -238,7 +238,7 @@ static bool close_loops(reduced *x, lw_arena *arena) {
 static lw_status reduced_condition(lw_director *d, double *condition, lw_arena *arena, lw_error *error) {
     reduced x;
     bool fine = reduced_create(d, &x, arena) && reduced_fill(d, &x, arena);
-    if (fine && x.ties > 0) fine = close_loops(&x, arena);
+    if (fine && x.loop_rows > 0) fine = close_loops(&x, arena);
     return fine ? condition_of(x.speeds, x.A, condition, arena, error) : lw_out_of_memory(error);
 }
 

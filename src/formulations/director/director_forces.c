@@ -104,7 +104,9 @@ static int speeds_before_rotation(const lw_joint *joint) {
     return at > 0 ? at : 0;
 }
 
-int lw_director_force_joint(const lw_director *d, const lw_force *force, int *k) {
+/* The joint in which an element acts. If it acts on a rotation without a coordinate, k is the axis of the
+ * joint's second frame about which it does. */
+static int joint_of(const lw_director *d, const lw_force *force, int *k) {
     const lw_model *model = d->model;
     if (force->closure >= 0) {
         int joint = model->closures[force->closure];
@@ -129,12 +131,12 @@ void lw_director_loaded_bodies(const lw_director *d, const lw_force *force, int 
     bodies[0] = force->bodies[0], bodies[1] = force->bodies[1];
     if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING || force->type == LW_FORCE_APPLIED)
         return;
-    int k, joint = lw_director_force_joint(d, force, &k);
+    int k, joint = joint_of(d, force, &k);
     memcpy(bodies, d->model->joints[joint].info.bodies, 2 * sizeof *bodies);
 }
 
 static void about_axis(const lw_force *force, lw_director *d, const int blocks[4], bool matrix) {
-    int k, joint = lw_director_force_joint(d, force, &k);
+    int k, joint = joint_of(d, force, &k);
     const lw_joint_entry *entry = &d->model->joints[joint];
     const int *bodies = entry->info.bodies;
     const double *R = entry->frames[1].R, internal[3] = {R[k], R[3 + k], R[6 + k]};

@@ -137,9 +137,6 @@ int lw_director_force_measures(const lw_director *d, int k, int *count);
 bool lw_director_force_conserves(const lw_force *force);
 /* The two bodies that an element loads: its own, or those of its joint. */
 void lw_director_loaded_bodies(const lw_director *d, const lw_force *force, int bodies[2]);
-/* The joint in which an element acts. If it acts on a rotation without a coordinate, k is the axis of the
- * joint's second frame about which it does. */
-int lw_director_force_joint(const lw_director *d, const lw_force *force, int *k);
 /* Energies of a state; coordinates and rates with ground first. */
 lw_energy lw_director_energy(const lw_director *d, const double *q, const double *v, const double *angles);
 

@@ -1,4 +1,4 @@
-/* director_recursive_newton.c - Newton's iteration of a step for trees, in two sweeps: from the leaves to
+/* director_recursive_newton.c - Newton's iteration of a step for trees, in two passes: from the leaves to
  * ground, and back.
  *
  * The balance of a body is r = P_int(qm)'f, six numbers; W is the sum of the balances of the body and all
@@ -668,7 +668,7 @@ static void outwards(lw_director *d, double *size, double *step) {
             lw_v3_add(d->step.change + 12 * i, delta, d->step.change + 12 * i);
         } else
             for (int k = 0; k < b->speeds; k++) d->step.u[b->first_speed + k] += du[k];
-        lw_director_recursive_place(d, i);
+        lw_director_recursive_poses(d, i);
         for (int k = 0; k < 4; k++) sizes[1] += weight[k] * lw_v3_dot(change + 3 * k, change + 3 * k);
     }
     *size = sqrt(sizes[0]), *step = sqrt(sizes[1]);

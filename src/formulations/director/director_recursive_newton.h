@@ -91,7 +91,7 @@ static inline void lw_wide_multiply(const lw_wide a[4], const lw_wide b[4], lw_w
 void lw_director_recursive_fetch(const lw_director *d, int body);
 /* Computes change, rest, q1 and qm of a body from its rotation or from the increments of its joint. Those of
  * its parent must be known. */
-void lw_director_recursive_place(lw_director *d, int body);
+void lw_director_recursive_poses(lw_director *d, int body);
 /* Clears all sums: before the first step, after a pass inwards that ended early, and after the other solver
  * was at work. */
 void lw_director_recursive_clear(lw_director *d);

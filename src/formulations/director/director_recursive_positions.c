@@ -76,7 +76,7 @@ static void place_at_joint(const lw_director *d, const lw_director_joint *joint,
     for (int a = 0; a < 3; a++) change[a] += sense * part[a];
 }
 
-void lw_director_recursive_place(lw_director *d, int i) {
+void lw_director_recursive_poses(lw_director *d, int i) {
     const lw_director_joint *joint = &d->joints[i];
     lw_recursive_body *b = &d->recursive->bodies[i];
     lw_wide own[12], parent[12], change[12];
@@ -155,6 +155,6 @@ void lw_director_recursive_start(lw_director *d) {
             double rate = lw_v3_dot(axis, w) - lw_v3_dot(axis, carrier);
             d->step.u[move->speed] = 2 * atan(0.5 * h * (joint->side ? rate : -rate));
         }
-        lw_director_recursive_place(d, i);
+        lw_director_recursive_poses(d, i);
     }
 }

@@ -4,7 +4,7 @@
  *   [Phi_q zeta] lambda = psi - Phi_q eta                                          (32)
  *
  * eta is the acceleration of the tree with all loops cut, column c of zeta what the unit constraint load c
- * adds to it: the recursion of the tree for eta, and its sweeps once more for each column. The matrix is
+ * adds to it: the recursion of the tree for eta, and its passes once more for each column. The matrix is
  * symmetric and positive semi-definite; rows that depend on others are left out by pivoting. Where bodies of
  * a loop differ so much in inertia that its pivots lose the heavy ones, rows are told apart by their geometry
  * instead, G = Q R with pivoting, and lambda is corrected by what vdot leaves of the rows.

@@ -66,8 +66,7 @@ static lw_status add_rates(massless_method *m, double t, const double *tau, doub
     enum { SCHEMES = 3 };
     static const double weight[SCHEMES][5] = {{1, -8, 0, 8, -1}, {0, 0, 0, 24, -6}, {6, -24, 0, 0, 0}};
     /* The curvature of laws requires shorter steps than that of N. */
-    const double h =
-        (lw_dampers_linear(m->flow->dampers) ? 1e-4 : 1e-5) / lw_null_fastest(m->shape, m->flow->data->v);
+    const double h = (m->flow->dampers->linear ? 1e-4 : 1e-5) / lw_null_fastest(m->shape, m->flow->data->v);
     lw_status status = LW_OK;
     for (int scheme = 0; scheme < SCHEMES; scheme++) {
         lw_status own = difference_velocities(m, t, tau, h, weight[scheme], vdot, scheme ? NULL : error);
@@ -194,9 +193,8 @@ static lw_flow *flow_of(const massless_method *m) {
     if (!flow) return NULL;
     lw_data_set_inputs(m->shape->model, flow->data, m->looped.options.inputs);
     for (int k = 0; k < m->shape->count; k++) {
-        lw_dampers_skipped(flow->dampers)[k] =
-            m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC && !m->kinds.latent[k];
-        lw_dampers_floors(flow->dampers)[k] = m->kinds.floor[k];
+        flow->dampers->skipped[k] = m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC && !m->kinds.latent[k];
+        flow->dampers->floor[k] = m->kinds.floor[k];
     }
     if (!m->kinds.algebraic || lw_dampers_mix(flow->dampers, flow->arena)) return flow;
     lw_flow_destroy(flow);
@@ -224,7 +222,6 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     m->floor = LW_NEW(arena, double, nv);
     m->least = LW_NEW(arena, double, nv);
     m->direction = LW_NEW(arena, int, model->body_count + 1);
-    m->entry = LW_NEW(arena, int, model->body_count + 1);
     m->taken = LW_NEW(arena, unsigned, shape->kinetic_count + 1);
     m->q = LW_NEW(arena, double, model->nq + 1);
     m->v = LW_NEW(arena, double, nv);
@@ -252,12 +249,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         return lw_out_of_memory(error);
     }
     m->looped.data = m->flow->data;
-    for (int i = 1; i <= model->body_count; i++)
-        m->mixed |= shape->left_out[i] && model->links[i].kernel >= LW_KERNEL_SPHERICAL;
-    for (int k = shape->count - 1; k >= 0; k--) {
-        m->direction[shape->rep_body[k]] = k;
-        if (!shape->dense) m->entry[shape->rep_body[k]] = shape->nodes[shape->node_start[k]].entry;
-    }
+    for (int k = shape->count - 1; k >= 0; k--) m->direction[shape->rep_body[k]] = k;
     for (int k = 0; k < shape->kinetic_count; k++) m->taken[k] = ~0u;
     lw_massless_find_floors(m);
     *out = &m->looped.base;
@@ -450,10 +442,6 @@ static lw_status residual(lw_method *base, double t, const double *y, const doub
     lw_data *data = m->flow->data;
     int nq = model->nq;
     if (m->shape->dense) return residual_loops(m, t, y, ydot, out, power, error);
-    if (!m->shape->count) {
-        lw_massless_rows(model, data, t, y, ydot, m->tau, out, power);
-        return LW_OK;
-    }
     lw_take_state(model, data, t, y, y + nq);
     lw_flow_follows(m->flow, true);
     lw_status status = lw_springs_consistent(m->flow, m->springs, t, NULL, error);
@@ -487,7 +475,7 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
     lw_status status = LW_OK;
     lw_normalise_q(model, y);
     if (!m->shape->dense) {
-        if (!m->kinds.algebraic && !(m->springs && lw_dampers_loose_count(m->flow->dampers))) return LW_OK;
+        if (!m->kinds.algebraic && !(m->springs && m->flow->dampers->loose_count)) return LW_OK;
         const double *v = y + nq;
         if (m->follow && m->follow->directions) { /* The laws of latent dampers depend on the speeds. */
             lw_massless_from_state(base, t, y, m->w, m->v);

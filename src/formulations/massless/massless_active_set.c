@@ -34,8 +34,7 @@ static int conditions_of(const lw_force *force) {
 
 /* Tells whether the element acts on a motion that no constant damper resists. */
 static bool reaches(const lw_null_shape *shape, const lw_force *force, const bool *wanting) {
-    bool in_joint =
-        force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING && force->type != LW_FORCE_APPLIED;
+    const bool in_joint = acts_in_joint(force);
     for (int k = 0; k < shape->count; k++) {
         if (!wanting[k]) continue;
         if (shape->dense || force->closure >= 0) return true;
@@ -150,7 +149,7 @@ void lw_follow_release(lw_flow *flow) {
 
 void lw_follow_begin(lw_follow *f, lw_flow *flow, double t) {
     const lw_model *model = f->shape->model;
-    const bool *held = lw_dampers_held(flow->dampers), *loose = lw_dampers_loose(flow->dampers);
+    const bool *held = lw_dampers_held(flow->dampers), *loose = flow->dampers->loose;
     for (int e = 0; e < f->elements; e++) {
         int k = f->element[e];
         look(model, flow->data, &model->forces[k], t, NULL, f->outcomes + f->held_of[k]);
@@ -165,7 +164,7 @@ int lw_follow_root_count(const lw_follow *f) { return f->elements + (f->directio
 
 /* Factors N'C N at the state in the flow with all floors multiplied by a factor, a power of two. */
 static void factor_with(lw_flow *flow, double t, double factor) {
-    double *floor = lw_dampers_floors(flow->dampers);
+    double *floor = flow->dampers->floor;
     for (int k = 0; k < flow->shape->count; k++) floor[k] *= factor;
     lw_dampers_factor(flow->dampers, flow->data, t);
     for (int k = 0; k < flow->shape->count; k++) floor[k] /= factor;
@@ -177,8 +176,8 @@ static void factor_with(lw_flow *flow, double t, double factor) {
  * chooses its pivots at each position only the number of damped directions counts. */
 static double pivot_distance(lw_follow *f, lw_flow *flow, double t) {
     const double most = 5, apart = 2;
-    const bool *within = lw_dampers_within(flow->dampers), *loose = lw_dampers_loose(flow->dampers);
-    const double *pivot = lw_dampers_pivots(flow->dampers), *floor = lw_dampers_floors(flow->dampers);
+    const bool *within = flow->dampers->within, *loose = flow->dampers->loose;
+    const double *pivot = flow->dampers->pivot, *floor = flow->dampers->floor;
     double least = most;
     for (int held = 0; held < 2; held++) { /* damped directions first, then held ones */
         double factor = held ? apart : 1 / apart;

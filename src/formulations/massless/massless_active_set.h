@@ -4,7 +4,7 @@
 #ifndef LW_MASSLESS_ACTIVE_SET_H
 #define LW_MASSLESS_ACTIVE_SET_H
 
-#include "formulations/massless/massless_parts.h"
+#include "formulations/massless/massless_dampers.h"
 
 typedef struct lw_follow {
     const lw_null_shape *shape;

@@ -16,31 +16,22 @@
 
 #include "formulations/massless/massless_joints.h"
 
-/* For a free joint: local = R'e, and out = the derivative of S along v, times e. */
-INLINE void free_rate(const double *S, const double *v, const double *e, double local[3], double out[6]) {
-    for (int k = 0; k < 3; k++) local[k] = S[3 + k] * e[0] + S[9 + k] * e[1] + S[15 + k] * e[2], out[k] = 0;
-    lw_v3_cross(local, v + 3, out + 3);
-}
-
-/* out = Sdot(v) e, from S itself, for a joint that is not inverted; the columns of S are those of
- * joint_motion.h. */
+/* out = Sdot(v) e, from S itself, for a joint that is not inverted. Its columns of S are those of
+ * joint_motion.h: each is a rotation or a translation, and turns with the rotations after it, dS_k/dt = S_k x
+ * w, where w is their angular velocity. Those of a ball are constant. */
 INLINE void turning_rate(const lw_joint *joint, const double *S, const double *v, const double *e,
                          double out[6]) {
     const lw_joint_descriptor *about = lw_joint_describe(joint->type);
-    for (int k = 0; k < 6; k++) out[k] = 0;
-    if (about->ball) {
-        double local[3];
-        if (about->slides) free_rate(S, v, e, local, out);
-        return;
-    }
-    if (!lw_joint_subspace_varies(joint->type)) return;
-    /* w: the angular velocity of the rotations after speed k, which turn its column: dS_k/dt = S_k x w. */
     double w[3] = {0, 0, 0};
+    for (int k = 0; k < 6; k++) out[k] = 0;
     for (int k = joint->nv - 1; k >= 0; k--) {
+        bool turns = k >= about->slides;
+        int part = turns ? 0 : 3;
         double turned[3];
-        bool turns = lw_joint_speed_turns(joint->type, k);
-        lw_v3_cross(S + 6 * k + (turns ? 0 : 3), w, turned);
-        lw_v3_axpy(e[k], turned, out + (turns ? 0 : 3));
+        if (k < joint->nv - 1 && !(turns && about->ball)) {
+            lw_v3_cross(S + 6 * k + part, w, turned);
+            lw_v3_axpy(e[k], turned, out + part);
+        }
         if (turns) lw_v3_axpy(v[k], S + 6 * k, w);
     }
 }
@@ -66,45 +57,6 @@ static void subspace_rate(const recursion *r, int i, const double *e, double out
     }
     lw_twist_cross(moving, other, across);
     lw_v6_axpy(-1, across, out);
-}
-
-/* The same as general_velocity of tree_recursion.h, for a joint whose relative pose and S are known. */
-static void placed_velocity(const recursion *r, int i) {
-    const lw_link *link = &r->model->links[i];
-    const node *parent = &r->nodes[link->parent];
-    const place *at = &r->places[i];
-    const double *v = r->v + link->v, *S = r->S + 6 * link->v;
-    node *own = &r->nodes[i];
-    double relative[6] = {0}, carried[3] = {0}, spin[3], t[3];
-    if (link->joint.inverse) {
-        general_velocity(r, i);
-        return;
-    }
-    bool slides = true;
-    if (link->kernel == LW_KERNEL_SPHERICAL) {
-        slides = false;
-        lw_v3_copy(v, relative);
-        for (int k = 0; k < 6; k++) own->bias[k] = 0;
-    } else if (link->kernel == LW_KERNEL_UNIVERSAL) {
-        slides = false;
-        relative[0] = S[0] * v[0], relative[1] = v[1], relative[2] = S[2] * v[0];
-        turning_rate(&link->joint, S, v, v, own->bias);
-    } else if (link->kernel == LW_KERNEL_FREE) { /* The columns of S are (0; R') and (1; 0). */
-        free_rate(S, v, v, relative + 3, own->bias);
-        lw_v3_copy(v + 3, relative);
-    } else {
-        for (int l = 0; l < link->joint.nv; l++) lw_v6_axpy(v[l], S + 6 * l, relative);
-        turning_rate(&link->joint, S, v, v, own->bias);
-    }
-    if (link->parent) {
-        r3_turn_back(at->R, parent->w, carried);
-        centripetal(parent->w, at->p, spin);
-        r3_turn_back(at->R, spin, t);
-        for (int k = 0; k < 3; k++) own->bias[3 + k] += t[k];
-    }
-    for (int k = 0; k < 3; k++) own->w[k] = carried[k] + relative[k], t[k] = carried[k] + own->w[k];
-    r3_add_cross(own->w, relative, own->bias);
-    if (slides) r3_add_cross(t, relative + 3, own->bias + 3);
 }
 
 /* The three functions add the difference to the bias of body i. E: the parent's twist in the motion N zeta;
@@ -133,64 +85,36 @@ INLINE void prismatic_correct(const recursion *r, int i, const double *E, const 
 }
 static void general_correct(const recursion *r, int i, const double *E, const double *apart) {
     const lw_link *link = &r->model->links[i];
-    const double *v = r->v + link->v, *S = r->S + 6 * link->v, *e = apart + link->v; /* zero if no S turns */
-    double carried[6], moving[6] = {0}, own[6], *bias = r->nodes[i].bias;
-    bool ball = link->kernel == LW_KERNEL_SPHERICAL, universal = link->kernel == LW_KERNEL_UNIVERSAL,
-         floats = link->kernel == LW_KERNEL_FREE;
+    const double *v = r->v + link->v, *S = r->S + 6 * link->v;
+    double rate[6], *bias = r->nodes[i].bias;
     if (E) {
+        double carried[6], moving[6] = {0};
         placed_twist_to_child(r, i, E, carried);
-        if (ball)
-            lw_v3_copy(v, moving);
-        else if (universal)
-            moving[0] = S[0] * v[0], moving[1] = v[1], moving[2] = S[2] * v[0];
-        else if (floats)
-            free_rate(S, v, v, moving + 3, own), lw_v3_copy(v + 3, moving);
-        else
-            for (int j = 0; j < link->joint.nv; j++) lw_v6_axpy(v[j], S + 6 * j, moving);
+        for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(v[k], S + 6 * k, moving);
         lw_v3_add_cross(moving, carried, bias);
         lw_v3_add_cross(moving, carried + 3, bias + 3);
-        if (!ball && !universal) lw_v3_add_cross(moving + 3, carried, bias + 3);
+        lw_v3_add_cross(moving + 3, carried, bias + 3);
     }
-    if (universal) { /* The first axis is (cos q1, 0, sin q1). */
-        double rate = v[1] * e[0];
-        bias[0] += S[2] * rate, bias[2] -= S[0] * rate;
-    } else if (floats) {
-        double local[3];
-        free_rate(S, v, e, local, own);
-        for (int c = 3; c < 6; c++) bias[c] -= own[c];
-    } else if (!ball && link->joint.nv) {
-        subspace_rate(r, i, e, own);
-        for (int c = 0; c < 6; c++) bias[c] -= own[c];
+    if (link->kernel == LW_KERNEL_UNIVERSAL) { /* The first axis is (cos q1, 0, sin q1). */
+        double turned = v[1] * apart[link->v];
+        bias[0] += S[2] * turned, bias[2] -= S[0] * turned;
+    } else if (link->kernel != LW_KERNEL_SPHERICAL) { /* S of a ball is constant. */
+        subspace_rate(r, i, apart + link->v, rate);
+        lw_v6_axpy(-1, rate, bias);
     }
 }
 
-/* Computes the motion N zeta: e per speed, if some S turns, and E, 6 per body, the twists of the bodies. */
-static inline void motion_apart(const lw_null *null, const double *zeta, double *e, double *E) {
-    const lw_null_shape *shape = null->shape;
-    const lw_null_piece all = whole(shape);
-    memset(E, 0, 6 * ((size_t)shape->model->body_count + 1) * sizeof *E);
-    add_twists(null, &all, zeta, E, 6);
-    if (!shape->turning) return;
-    memset(e, 0, (size_t)shape->model->nv * sizeof *e);
-    lw_null_times(null, zeta, e);
-}
-
-/* The same as velocities of tree_recursion.h, after lw_null_at, which has computed the relative poses of the
- * joints. E NULL: the bias is that of v itself. */
+/* The same as velocities of tree_recursion.h, after lw_null_at, which has computed the sines and cosines of
+ * the joints. E NULL: the bias is that of v itself. */
 static inline void velocities_apart(const lw_null_shape *shape, const recursion *r, const double *e,
                                     const double *E) {
     const lw_model *model = r->model;
-    int next = 0, count = E ? shape->corrected_count : 0, placed = 0;
+    int next = 0, count = E ? shape->corrected_count : 0;
     for (int k = 0; k < 3; k++) r->nodes[0].w[k] = 0;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         look_ahead(model->links, sizeof(lw_link), 1, i + AHEAD);
-        bool known = placed < shape->placed_count && shape->placed[placed] == i;
-        placed += known;
-        if (known && link->kernel >= LW_KERNEL_SPHERICAL)
-            placed_velocity(r, i);
-        else
-            BY_JOINT(link, velocity, r, i)
+        BY_JOINT(link, velocity, r, i)
         if (next < count && shape->corrected[next] == i) {
             const double *carrier = shape->carried[next] ? E + 6 * link->parent : NULL;
             next++;

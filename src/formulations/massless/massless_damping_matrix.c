@@ -10,7 +10,7 @@
  * Source   docs/theory/massless.md, 3.
  * Cost     O(dampers + entries of L), no allocation.
  */
-#include "formulations/massless/massless_damping.h"
+#include "formulations/massless/massless_pivoted_ldl.h"
 #include "model/joint.h"
 
 #include <math.h>
@@ -49,8 +49,8 @@ static double cut_damping(const lw_null_shape *shape, lw_data *data, const lw_fo
 }
 
 /* Returns the line (LW_LINE) that the damper's element has stored. */
-static const double *line_of(const lw_dampers *d, const lw_data *data, const damper *own) {
-    return data->lines + LW_LINE * (size_t)own->line[d->brief];
+static const double *line_of(const lw_data *data, const damper *own) {
+    return data->lines + LW_LINE * (size_t)own->line;
 }
 
 /* Returns c of a spring, whose line lw_forces has stored. */
@@ -77,7 +77,7 @@ static double damping(const lw_dampers *d, const damper *own, lw_data *data, dou
     if (own->kind == IN_CUT) return cut_damping(shape, data, force, t, h);
     const law_context context = {data->inputs, held_of(model, data, force),
                                  own->kind == ON_LINE ? shape->length : shape->unit[own->speed]};
-    if (own->kind == ON_LINE) return line_damping(data, force, &context, line_of(d, data, own), t);
+    if (own->kind == ON_LINE) return line_damping(data, force, &context, line_of(data, own), t);
     return lw_joint_damping(force, &context, force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);
 }
 
@@ -112,16 +112,15 @@ INLINE void bushing_load(const double force[6], const double axes[9], const doub
     }
 }
 
-/* Adds a bushing with `count` shares to the matrix. from, end: the components that damp, constants at each
+/* Adds a bushing to the matrix. from, end: the components that damp, constants at each
  * call. */
-INLINE void assemble_bushing(lw_dampers *d, const damper *own, const double *line, int base, int from,
-                             int end, int count) {
+INLINE void assemble_bushing(lw_dampers *d, const damper *own, const double *line, int from, int end) {
     const lw_force *element = d->forces[own - d->dampers];
     const double *C = element->bushing_damping, *twist = d->null->twist;
     const share *s = d->shares + own->share;
     const int *pair = d->pairs + own->pair;
     double *rate = d->rate;
-    for (int a = 0; a < count; a++) {
+    for (int a = 0; a < own->count; a++) {
         double *x = rate + 6 * a, scaled[6];
         for (int c = from; c < end; c++) x[c] = 0;
         if (s[a].first >= 0)
@@ -132,75 +131,51 @@ INLINE void assemble_bushing(lw_dampers *d, const damper *own, const double *lin
         for (int b = 0; b <= a; b++) {
             double sum = 0;
             for (int c = from; c < end; c++) sum += scaled[c] * rate[6 * b + c];
-            d->value[*pair++ - base] += sum;
+            d->value[*pair++] += sum;
         }
     }
 }
 
-/* Adds the constant dampers in the joints of a block with `count` directions, whose matrix is at the ends of
- * its rows. */
-INLINE void assemble_joints(lw_dampers *d, const lw_null_block *block, int base, int count) {
-    const double *value = d->null->value + block->entry;
-    const int *speed = d->null->shape->speed + block->entry;
-    int own = block->root !=
-              LW_ROOT_RESPONDS; /* The first speed of each direction belongs to no other direction. */
-    double A[21] = {0};
-    for (int e = own; e < block->entries; e++) {
-        double c = d->in_joints[speed[e]], *at = A;
-        for (int a = 0; a < count; a++) {
-            double force = c * value[block->entries * a + e];
-            for (int b = 0; b <= a; b++) *at++ += force * value[block->entries * b + e];
-        }
+/* Calls a function of a bushing with the range of its components that damp as constants. */
+#define BY_COMPONENTS(own, function, ...)                                                                    \
+    {                                                                                                        \
+        if ((own)->from == 3)                                                                                \
+            function(__VA_ARGS__, 3, 6);                                                                     \
+        else if ((own)->end == 3)                                                                            \
+            function(__VA_ARGS__, 0, 3);                                                                     \
+        else                                                                                                 \
+            function(__VA_ARGS__, 0, 6);                                                                     \
     }
-    const double *at = A;
-    for (int a = 0; a < count; a++) {
-        double *row = d->value + d->start[block->first + a + 1] - base - (a + 1);
-        for (int b = 0; b <= a; b++) row[b] += *at++;
-        if (own) row[a] += d->in_joints[speed[block->entries * a]];
-    }
-}
 
-/* Assembles the matrix of a piece. All pieces store their values from d->value[0] on, which therefore stays
- * in the cache: the entry of index start[first] is d->value[0]. */
-static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, double t) {
+/* Assembles the matrix. */
+static void assemble(lw_dampers *d, lw_data *data, double t) {
     const lw_null *null = d->null;
-    int base = d->start[piece->first];
     double *value = d->value;
-    memset(value, 0, (size_t)(d->start[piece->end] - base) * sizeof *value);
-    for (int b = piece->block; b < piece->block_end; b++) {
-        const lw_null_block *block = &null->shape->blocks[b];
-        if (!d->gathered[b]) continue;
-        assemble_joints(d, block, base, block->count);
-    }
-    for (int k = piece->damper; k < piece->damper_end; k++) {
+    memset(value, 0, (size_t)d->start[d->size] * sizeof *value);
+    for (int k = 0; k < d->count; k++) {
         damper *own = &d->dampers[k];
         const share *s = d->shares + own->share;
         const int *pair = d->pairs + own->pair;
-        if (own->kind == IN_BUSHING) {
-            const double *line = line_of(d, data, own);
-            if (own->from == 3)
-                assemble_bushing(d, own, line, base, 3, 6, own->count);
-            else if (own->end == 3)
-                assemble_bushing(d, own, line, base, 0, 3, own->count);
-            else
-                assemble_bushing(d, own, line, base, 0, 6, own->count);
-            continue;
+        double *h = d->wrench + (own->kind == IN_CUT ? 12 * k : 0), *rate = d->rate;
+        if (!own->constant && own->kind != IN_BUSHING) {
+            own->c = damping(d, own, data, t, h);
+            if (own->latent && d->without_latent) own->c = 0;
         }
-        if (!own->constant) own->c = damping(d, own, data, t, d->wrench + (own->kind == IN_CUT ? 12 * k : 0));
-        if (own->latent && d->without_latent) own->c = 0;
-        if (own->kind == IN_JOINT) {
-            for (int a = 0; a < own->count; a++)
-                for (int b = 0; b <= a; b++)
-                    value[*pair++ - base] += own->c * null->value[s[a].first] * null->value[s[b].first];
-            continue;
-        }
-        const double *h = own->kind == IN_CUT ? d->wrench + 12 * k : line_of(d, data, own);
-        double *rate = d->rate;
-        for (int a = 0; a < own->count; a++) {
-            rate[a] = 0;
-            if (s[a].first >= 0) rate[a] -= lw_v6_dot(h, null->twist + 6 * s[a].first);
-            if (s[a].second >= 0) rate[a] += lw_v6_dot(h + 6, null->twist + 6 * s[a].second);
-            for (int b = 0; b <= a; b++) value[*pair++ - base] += own->c * rate[a] * rate[b];
+        if (own->kind == IN_JOINT)
+            for (int a = 0; a < own->count; a++) {
+                double force = own->c * null->value[s[a].first];
+                for (int b = 0; b <= a; b++) value[*pair++] += force * null->value[s[b].first];
+            }
+        else if (own->kind == IN_BUSHING)
+            BY_COMPONENTS(own, assemble_bushing, d, own, line_of(data, own))
+        else {
+            const double *line = own->kind == IN_CUT ? h : line_of(data, own);
+            for (int a = 0; a < own->count; a++) {
+                rate[a] = 0;
+                if (s[a].first >= 0) rate[a] -= lw_v6_dot(line, null->twist + 6 * s[a].first);
+                if (s[a].second >= 0) rate[a] += lw_v6_dot(line + 6, null->twist + 6 * s[a].second);
+                for (int b = 0; b <= a; b++) value[*pair++] += own->c * rate[a] * rate[b];
+            }
         }
     }
 }
@@ -209,7 +184,7 @@ static void assemble(lw_dampers *d, const lw_null_piece *piece, lw_data *data, d
 INLINE void advance_bushing(const lw_dampers *d, const damper *own, const double *E, lw_data *data, int from,
                             int end) {
     const lw_force *element = d->forces[own - d->dampers];
-    const double *C = element->bushing_damping, *line = line_of(d, data, own);
+    const double *C = element->bushing_damping, *line = line_of(data, own);
     double change[6] = {0}, force[6], power = 0;
     if (own->moves[0])
         bushing_rate(E + 6 * own->bodies[0], element->frames[0].R, line + 9, -1, from, end, change);
@@ -223,28 +198,20 @@ INLINE void advance_bushing(const lw_dampers *d, const damper *own, const double
     data->power.dissipation += power;
 }
 
-void lw_dampers_advance(const lw_dampers *d, const lw_null_piece *piece, const double *z, const double *E,
-                        lw_data *data) {
-    const lw_null *null = d->null;
-    for (int k = piece->damper; k < piece->damper_end; k++) {
+void lw_dampers_advance(const lw_dampers *d, const double *e, const double *E, lw_data *data) {
+    for (int k = 0; k < d->count; k++) {
         const damper *own = &d->dampers[k];
         double change = 0, before;
         if (own->kind == IN_BUSHING) {
-            if (own->from == 3)
-                advance_bushing(d, own, E, data, 3, 6);
-            else if (own->end == 3)
-                advance_bushing(d, own, E, data, 0, 3);
-            else
-                advance_bushing(d, own, E, data, 0, 6);
+            BY_COMPONENTS(own, advance_bushing, d, own, E, data)
             continue;
         }
         if (own->kind == IN_JOINT) {
-            const share *s = d->shares + own->share;
-            for (int a = 0; a < own->count; a++) change += null->value[s[a].first] * z[s[a].direction];
+            change = e[own->speed];
             before = data->v[own->speed] - change;
             data->tau[own->speed] -= own->c * change;
         } else { /* a spring, since mechanisms with cut joints are not steady */
-            const double *h = line_of(d, data, own);
+            const double *h = line_of(data, own);
             if (own->moves[0]) change -= lw_v6_dot(h, E + 6 * own->bodies[0]);
             if (own->moves[1]) change += lw_v6_dot(h + 6, E + 6 * own->bodies[1]);
             before = h[12];
@@ -271,20 +238,16 @@ void lw_dampers_sizes(const lw_dampers *d, lw_data *data, double t, double *size
     }
     for (int k = 0; k < d->size; k++) {
         double most = 0;
-        for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++) {
-            size[k] += d->in_joints[shape->speed[e]];
+        for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++)
             most = fmax(most, fabs(null->value[e]));
-        }
         size[k] *= most * most * shape->square[null->rep[k]];
     }
 }
 
 /* --- L D L' -------------------------------------------------------------------------------------------- */
 
-/* Stores the diagonal entry and the pivot of direction k, and decides whether the direction is loose. Returns
- * the inverse of the pivot, or 0 for a loose direction. */
-INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double diagonal, double pivot,
-                         int *lost) {
+/* Stores the diagonal entry and the pivot of direction k, and decides whether the direction is loose. */
+INLINE void take_pivot(lw_dampers *d, const lw_dampers *other, int k, double diagonal, double pivot) {
     const double square = d->null->shape->square[d->null->rep[k]];
     double floor = d->floor[k];
     d->diagonal[k] = square * diagonal;
@@ -295,93 +258,56 @@ INLINE double take_pivot(lw_dampers *d, const lw_dampers *other, int k, double d
     d->loose[k] = d->skipped[k] || d->held[k] || (other ? other->loose[k] : !(pivot > floor));
     d->inverse[k] = d->loose[k] ? 0 : square / pivot;
     d->loose_count += d->loose[k];
-    if (*lost < 0 && d->loose[k] && !d->skipped[k] && !d->held[k]) *lost = k;
+    if (d->missing < 0 && d->loose[k] && !d->skipped[k] && !d->held[k]) d->missing = k;
     if (d->driven < 0 && !d->skipped[k] && !d->held[k] && pivot < -d->floor[k]) d->driven = k;
-    return d->inverse[k];
 }
 
-/* Computes the factor of a piece, whose matrix is in d->value. */
-static void factor_piece(lw_dampers *d, const lw_null_piece *piece, const lw_dampers *other, int *lost) {
+/* Factors the matrix but for the groups in which dampers resist some directions only. other: the dampers
+ * whose choice of loose directions is taken over, or NULL. */
+static void factor_sparse(lw_dampers *d, const lw_dampers *other) {
     double *y = d->work; /* It is zero between calls. */
-    int base = d->start[piece->first];
-    for (int k = piece->first; k < piece->end; k++) {
+    for (int k = 0; k < d->size; k++) {
         if (d->within[k]) continue; /* L has no entry in its row or column. */
-        const double *value = d->value + d->start[k] - base;
-        const int *column = d->column + d->start[k];
-        int last = d->start[k + 1] - 1 - d->start[k];
-        for (int p = 0; p < last; p++) y[column[p]] = value[p];
-        double pivot = value[last];
+        int last = d->start[k + 1] - 1;
+        for (int p = d->start[k]; p < last; p++) y[d->column[p]] = d->value[p];
+        double pivot = d->value[last];
         for (int e = d->row_start[k]; e < d->row_start[k + 1]; e++) {
-            int i = d->row_column[e], end = d->row_place[e];
+            int i = d->row_column[e], end = d->row_entry[e];
             double yi = y[i];
             y[i] = 0;
             for (int p = d->L_start[i]; p < end; p++) y[d->L_row[p]] -= d->L[p] * yi;
             d->L[end] = yi * d->inverse[i];
             pivot -= d->L[end] * yi;
         }
-        take_pivot(d, other, k, value[last], pivot, lost);
+        take_pivot(d, other, k, d->value[last], pivot);
     }
 }
 
-/* Factors the groups in which dampers resist some directions only. */
-static int factor_mixed(lw_dampers *d) {
-    int n = d->size;
-    const double *unit = d->null->shape->unit;
-    for (int k = 0; k < n; k++) {
-        if (!d->within[k]) continue;
-        d->unit[k] = unit[d->null->rep[k]];
-        d->diagonal[k] = d->unit[k] * d->unit[k] * d->value[d->start[k + 1] - 1];
-    }
-    int bad = lw_mixed_factor(d->mixed, d->follow ? d->follow->mixed : NULL, d->start, d->column, d->value,
-                              d->unit, d->floor, d->held, d->frozen, d->pivot, d->inverse, &d->driven);
-    for (int k = 0; k < n; k++)
-        if (d->within[k]) d->loose_count += d->loose[k] = d->inverse[k] == 0;
-    return bad;
-}
-
-void lw_dampers_begin(lw_dampers *d) {
+int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
     if (d->any_held && !d->frozen) { /* The held directions belong to another state. */
         memset(d->held, 0, (size_t)d->size * sizeof *d->held);
         d->any_held = false;
     }
     d->loose_count = 0;
     d->driven = d->missing = -1;
-}
-void lw_dampers_factor_piece(lw_dampers *d, const lw_null_piece *piece, lw_data *data, double t) {
-    const lw_dampers *other = d->follow == d ? NULL : d->follow;
-    int bad = -1, loose = d->loose_count;
-    if (piece->known && *piece->known == d->epoch) return;
-    assemble(d, piece, data, t);
-    factor_piece(d, piece, other, &d->missing);
-    if (d->mixed) bad = factor_mixed(d); /* The piece has all directions then. */
-    if (d->missing < 0) d->missing = bad;
-    if (piece->known && !other && d->driven < 0 && d->loose_count == loose) *piece->known = d->epoch;
-}
-int lw_dampers_factor(lw_dampers *d, lw_data *data, double t) {
-    d->epoch++;
-    lw_dampers_begin(d);
-    lw_dampers_factor_piece(d, &d->whole, data, t);
+    assemble(d, data, t);
+    factor_sparse(d, d->follow == d ? NULL : d->follow);
+    if (d->mixed) lw_mixed_factor(d);
     return d->missing;
 }
 
-/* x = L^-1 x for the directions of a piece. */
-static void lower_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
-    for (int k = piece->first; k < piece->end; k++)
+void lw_dampers_lower(const lw_dampers *d, double *x) {
+    for (int k = 0; k < d->size; k++)
         for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++) x[d->L_row[p]] -= d->L[p] * x[k];
     if (d->mixed) lw_mixed_lower(d->mixed, x);
 }
-/* x = L^-T x for the directions of a piece. */
-static void upper_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
-    for (int k = piece->end - 1; k >= piece->first; k--)
+void lw_dampers_upper(const lw_dampers *d, double *x) {
+    for (int k = d->size - 1; k >= 0; k--)
         for (int p = d->L_start[k]; p < d->L_start[k] + d->L_count[k]; p++) x[k] -= d->L[p] * x[d->L_row[p]];
     if (d->mixed) lw_mixed_upper(d->mixed, x);
 }
-
-void lw_dampers_lower(const lw_dampers *d, double *x) { lower_piece(d, &d->whole, x); }
-void lw_dampers_upper(const lw_dampers *d, double *x) { upper_piece(d, &d->whole, x); }
-void lw_dampers_solve_piece(const lw_dampers *d, const lw_null_piece *piece, double *x) {
-    lower_piece(d, piece, x);
-    for (int k = piece->first; k < piece->end; k++) x[k] *= d->inverse[k];
-    upper_piece(d, piece, x);
+void lw_dampers_solve(const lw_dampers *d, double *x) {
+    lw_dampers_lower(d, x);
+    for (int k = 0; k < d->size; k++) x[k] *= d->inverse[k];
+    lw_dampers_upper(d, x);
 }
-void lw_dampers_solve(const lw_dampers *d, double *x) { lw_dampers_solve_piece(d, &d->whole, x); }

@@ -22,68 +22,12 @@ static inline bool is_rigid(const lw_link *link, unsigned left_out) {
     return left_out == (1u << link->joint.nv) - 1;
 }
 
-/* Hands over the inertia and force of a rigid ball joint; the inertia is the mass matrix C alone. */
-static void rigid_ball_eliminate(const recursion *r, int i) {
-    const lw_link *link = &r->model->links[i];
-    const place *at = &r->places[i];
-    const double none[9] = {0}, *b = r->nodes[i].bias + 3;
-    double A[6], B[9], C[6], C1[6], f[6], f1[6], t[3];
-    if (link->parent == 0) return;
-    gather(r, i, A, B, C, f);
-    symmetric_times(C, b, t);
-    for (int k = 0; k < 3; k++) f[3 + k] += t[k];
-    turn_symmetric_by(at->R, C, C1);
-    r3_turn(at->R, f, f1);
-    r3_turn(at->R, f + 3, f1 + 3);
-    hand_over(r, link, at->p, none, none, C1, f1, -1);
-}
-
-/* The same as spherical_eliminate for a deficient A. There the torque handed over is tau; here it is
- * f + A A^+ (tau - f), which equals tau if all forces balance. */
-static void ball_eliminate(const recursion *r, int i, int *bad) {
-    const lw_link *link = &r->model->links[i];
-    double *L = r->D + 6 * link->v, *kept = r->U + 6 * link->v, *u = r->u + link->v;
-    double A[6], B[9], C[6], f[6], W[9], V[9], y[3], x[3], t[3], f1[6], C1[6];
-    gather(r, i, A, B, C, f);
-    for (int k = 0; k < 3; k++) {
-        for (int l = 0; l <= k; l++) L[6 * k + l] = A[sym(k, l)];
-        u[k] = r->tau[link->v + k] - f[k];
-        y[k] = u[k];
-    }
-    for (int k = 0; k < 9; k++) kept[k] = B[k];
-    *bad = factor(3, 0, L, r->floor + link->v);
-    if (link->parent == 0) return;
-    solve_lower(3, 0, L, y);
-    for (int m = 0; m < 3; m++) { /* the columns of W = L^-1 B and V = D^+ W */
-        double w[3] = {B[m], B[3 + m], B[6 + m]};
-        solve_lower(3, 0, L, w);
-        for (int k = 0; k < 3; k++) W[3 * k + m] = w[k], V[3 * k + m] = L[7 * k] * w[k];
-    }
-    for (int k = 0; k < 3; k++) x[k] = y[k];
-    solve_upper(3, 0, L, x);
-    symmetric_times(A, x, t);
-    for (int l = 0; l < 3; l++) {
-        for (int m = 0; m <= l; m++) C[sym(l, m)] -= V[l] * W[m] + V[3 + l] * W[3 + m] + V[6 + l] * W[6 + m];
-        f[l] += t[l];
-        f[3 + l] += V[l] * y[0] + V[3 + l] * y[1] + V[6 + l] * y[2];
-    }
-    const double *b = r->nodes[i].bias + 3, none[9] = {0};
-    for (int l = 0; l < 3; l++) f[3 + l] += C[sym(l, 0)] * b[0] + C[sym(l, 1)] * b[1] + C[sym(l, 2)] * b[2];
-    const place *at = &r->places[i];
-    turn_symmetric_by(at->R, C, C1);
-    r3_turn(at->R, f, f1);
-    r3_turn(at->R, f + 3, f1 + 3);
-    hand_over(r, link, at->p, none, none, C1, f1, -1);
-}
-
+/* Of a ball joint the kernel of tree_forward.h hands over the joint's torque, which is f + A A^+ (tau - f)
+ * here, since the forces on massless motions balance. That of free joints has no place for speeds left
+ * out. */
 static void deficient_eliminate(const recursion *r, int i, unsigned left_out, int *bad) {
     const lw_link *link = &r->model->links[i];
-    bool rigid = is_rigid(link, left_out);
-    if (link->kernel == LW_KERNEL_SPHERICAL && rigid)
-        rigid_ball_eliminate(r, i);
-    else if (link->kernel == LW_KERNEL_SPHERICAL)
-        ball_eliminate(r, i, bad);
-    else if (rigid)
+    if (is_rigid(link, left_out))
         joint_eliminate(r, i, bad, 0, 0, false);
     else if (link->kernel == LW_KERNEL_FREE)
         joint_eliminate(r, i, bad, 6, 0, false);

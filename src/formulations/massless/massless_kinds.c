@@ -8,10 +8,11 @@
  * Source   Arnold (2013), sect. 3.5: the regularity of d gamma / d zeta; docs/theory/massless.md, 3, 4 and 8.
  * Cost     that of a few evaluations; allocates.
  */
-#include "formulations/massless/massless_parts.h"
+#include "formulations/massless/massless_springs.h"
 #include "formulations/massless/massless_loops.h"
 #include "constraints/projection.h"
 #include "model/joint.h"
+#include "core/pseudo_random.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -69,13 +70,6 @@ lw_status lw_undetermined_speed(const lw_model *model, int speed, bool driven, l
 
 /* --- kinds ---------------------------------------------------------------------------------------------- */
 
-static double chance(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
-}
-
 enum { STATES = 4 };
 /* A pivot has vanished if it does not exceed this part of its diagonal. */
 static const double vanished = 1e-9;
@@ -87,7 +81,7 @@ static void look_at(lw_flow *flow, lw_projection *projection, int s, double *q, 
     const lw_model *model = flow->model;
     uint64_t random = 4711u + (uint64_t)s;
     memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
-    for (int k = 0; k < model->nv; k++) v[k] = s ? 0.3 * chance(&random) * flow->shape->unit[k] : 0;
+    for (int k = 0; k < model->nv; k++) v[k] = s ? 0.3 * lw_pseudo_random(&random) * flow->shape->unit[k] : 0;
     lw_integrate_q(model, q, v, s ? 1 : 0);
     if (projection) {
         lw_violation left;
@@ -128,9 +122,9 @@ static bool pivots_create(const lw_flow *flow, pivots *p, lw_arena *arena) {
  * direction, raised to a part of the diagonal. */
 static void inspect(lw_flow *flow, pivots *p, bool *negative, double *floor) {
     int n = flow->shape->count;
-    bool *skipped = lw_dampers_skipped(flow->dampers);
-    double *floors = lw_dampers_floors(flow->dampers);
-    const double *diagonal = lw_dampers_diagonal(flow->dampers), *pivot = lw_dampers_pivots(flow->dampers);
+    bool *skipped = flow->dampers->skipped;
+    double *floors = flow->dampers->floor;
+    const double *diagonal = flow->dampers->diagonal, *pivot = flow->dampers->pivot;
     for (int k = 0; k < n; k++) skipped[k] = true;
     if (lw_flow_at(flow, 0, NULL, NULL) != LW_OK) return;
     for (int k = 0; k < n; k++) skipped[k] = false, floors[k] = vanished * fabs(diagonal[k]);
@@ -267,7 +261,7 @@ static bool name_free(lw_flow *flow, lw_springs *springs, lw_null_kinds *kinds, 
                 z[k] = 1;
             /* In a group that chooses its pivots, k is a slot of the factor. The motions L^-T e_k of the
              * slots span the group; the directions themselves beside free motions might not. */
-            if (!loose && lw_dampers_within(flow->dampers)[k]) lw_dampers_upper(flow->dampers, z);
+            if (!loose && flow->dampers->within[k]) lw_dampers_upper(flow->dampers, z);
             int best = name_next(flow, &named, loose ? -1 : kinds->speed[k]);
             if (best >= 0) kinds->speed[k] = best;
         }
@@ -301,8 +295,8 @@ static bool floor_latent(lw_flow *flow, lw_flow *probe, lw_projection *projectio
     lw_springs *springs = held ? lw_springs_create(flow, probe, held, arena) : NULL;
     lw_flow *both[2] = {flow, probe};
     for (int b = 0; b < 2 && springs; b++) {
-        memcpy(lw_dampers_skipped(both[b]->dampers), held, (size_t)n * sizeof *held);
-        memset(lw_dampers_floors(both[b]->dampers), 0, (size_t)n * sizeof(double));
+        memcpy(both[b]->dampers->skipped, held, (size_t)n * sizeof *held);
+        memset(both[b]->dampers->floor, 0, (size_t)n * sizeof(double));
     }
     if (springs) look_at(flow, projection, 0, q, v);
     if (springs && lw_flow_at(flow, 0, NULL, NULL) == LW_OK) {
@@ -325,8 +319,8 @@ static bool test_springs(lw_flow *flow, lw_flow *probe, lw_projection *projectio
     lw_flow *both[2] = {flow, probe};
     bool fine = springs != NULL;
     for (int b = 0; b < 2; b++) {
-        memcpy(lw_dampers_skipped(both[b]->dampers), none, (size_t)n * sizeof *none);
-        memset(lw_dampers_floors(both[b]->dampers), 0, (size_t)n * sizeof(double));
+        memcpy(both[b]->dampers->skipped, none, (size_t)n * sizeof *none);
+        memset(both[b]->dampers->floor, 0, (size_t)n * sizeof(double));
         both[b]->classifying = true;
         fine = fine && lw_dampers_mix(both[b]->dampers, arena);
     }
@@ -356,9 +350,8 @@ static bool test_start(lw_null_shape *shape, lw_projection *projection, double *
     fine = fine && candidate;
     for (int b = 0; b < 2 && fine; b++) {
         for (int k = 0; k < n; k++) {
-            lw_dampers_skipped(both[b]->dampers)[k] =
-                kinds->kind[k] == LW_DIRECTION_ALGEBRAIC && !kinds->latent[k];
-            lw_dampers_floors(both[b]->dampers)[k] = kinds->floor[k];
+            both[b]->dampers->skipped[k] = kinds->kind[k] == LW_DIRECTION_ALGEBRAIC && !kinds->latent[k];
+            both[b]->dampers->floor[k] = kinds->floor[k];
         }
         both[b]->sprung = true;
         fine = lw_dampers_mix(both[b]->dampers, arena);
@@ -370,9 +363,9 @@ static bool test_start(lw_null_shape *shape, lw_projection *projection, double *
         look_at(flow, projection, 0, q, v);
         lw_take_state(model, flow->data, 0, q, model->v0);
         lw_flow_velocity(flow, 0, NULL, NULL); /* Other failures do not concern the directions. */
-        const bool *loose = lw_dampers_loose(flow->dampers);
-        bool lost = lw_dampers_lost(flow->dampers);
-        int driven = lw_dampers_driven(flow->dampers);
+        const bool *loose = flow->dampers->loose;
+        bool lost = flow->dampers->missing >= 0;
+        int driven = flow->dampers->driven;
         if (lost && driven < 0 && n <= LW_LOOSE_LIMIT) lw_springs_factor(springs, 0, NULL);
         for (int k = 0; k < n && lost; k++) {
             if (!loose[k] || kinds->kind[k] != LW_DIRECTION_FIRST_ORDER) continue;
@@ -386,42 +379,23 @@ static bool test_start(lw_null_shape *shape, lw_projection *projection, double *
     return fine;
 }
 
-/* Tells whether the pivot of direction k vanishes at q or close to it along the motion, with the distances of
- * massless_lost_damping.c. */
-static bool vanishes(lw_flow *flow, int k, double floor, const double *q, const double *v, double *at,
-                     double *u) {
-    static const double away[] = {0, 1.37e-6, 1.37e-4, 1.37e-3, 1.37e-2}, nothing = 1e-6;
-    const lw_model *model = flow->model;
-    memset(u, 0, (size_t)model->nv * sizeof *u);
-    lw_null_add(flow->null, k, flow->shape->unit[flow->null->rep[k]], u);
-    for (int n = 0; n < 10; n++) {
-        memcpy(at, q, (size_t)model->nq * sizeof *at);
-        lw_integrate_q(model, at, u, n % 2 ? -away[n / 2] : away[n / 2]);
-        lw_take_state(model, flow->data, 0, at, v);
-        lw_flow_at(flow, 0, NULL, NULL);
-        if (fabs(lw_dampers_pivots(flow->dampers)[k]) <= nothing * floor) return true;
-    }
-    return false;
-}
-
 /* Finds the directions that no damper but latent ones resists, if anything does. They are algebraic if their
  * damper has no effect at the initial state. */
 static bool find_latent(lw_flow *flow, lw_projection *projection, pivots *seen, double *q, double *v,
                         lw_null_kinds *kinds, lw_arena *arena) {
     int n = flow->shape->count;
-    const bool *latent = lw_dampers_latent(flow->dampers);
+    const bool *latent = flow->dampers->latent;
     bool any = false, *negative = LW_NEW(arena, bool, n + 1);
-    double *floor = LW_NEW(arena, double, n + 1), *at = LW_NEW(arena, double, flow->model->nq + 1),
-           *u = LW_NEW(arena, double, flow->model->nv + 1);
+    double *floor = LW_NEW(arena, double, n + 1), *u = LW_NEW(arena, double, flow->model->nv + 1);
     pivots bare = {0};
     if (lw_arena_failed(arena) || !pivots_create(flow, &bare, arena)) return false;
     for (int k = 0; k < n; k++) any |= latent[k];
-    lw_dampers_without_latent(flow->dampers, any);
+    flow->dampers->without_latent = any;
     for (int s = 0; s < STATES && any; s++) {
         look_at(flow, projection, s, q, v);
         inspect(flow, &bare, negative, floor);
     }
-    lw_dampers_without_latent(flow->dampers, false);
+    flow->dampers->without_latent = false;
     for (int k = 0; k < n; k++) {
         kinds->wanting[k] = any ? bare.none[k] : seen->none[k];
         kinds->latent[k] = kinds->wanting[k] && latent[k];
@@ -431,7 +405,13 @@ static bool find_latent(lw_flow *flow, lw_projection *projection, pivots *seen, 
         if (!kinds->latent[k] || seen->none[k]) continue;
         look_at(flow, projection, 0, q, v);
         inspect(flow, &bare, negative, floor);
-        if (!bare.sound[k]) seen->none[k] = vanishes(flow, k, kinds->floor[k], q, v, at, u);
+        if (bare.sound[k]) continue;
+        memset(u, 0, (size_t)flow->model->nv * sizeof *u);
+        lw_null_add(flow->null, k, flow->shape->unit[flow->null->rep[k]], u);
+        flow->dampers->floor[k] = kinds->floor[k];
+        flow->sprung = true;
+        seen->none[k] = lw_pivot_vanishes(flow, k, 0, NULL, q, v, u);
+        flow->sprung = false;
     }
     return true;
 }

@@ -22,6 +22,7 @@
 #include "constraints/loop_constraints.h"
 #include "linalg/dense.h"
 #include "model/joint.h"
+#include "core/pseudo_random.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -41,7 +42,7 @@ struct lw_loop_null {
     double *P;     /* 36 per body: the kinetic indicator of its own inertia. */
     lw_orthogonal *qr, *svd; /* Workspaces of the QR factor and of the singular values. */
     int *order, rank;        /* The order of the rows after pivoting, and the rank of J. */
-    double *ties;            /* nv per row: the constraint matrix. */
+    double *G;               /* nv per row: the constraint matrix. */
     double *J;               /* count x rows: J' in units of length, factored. */
     double *Z;               /* count x (count - rank): the motions that the loops allow. */
     double *jacobian;        /* 6 per body and free speed: the twist of the body for this speed alone. */
@@ -65,7 +66,7 @@ lw_loop_null *lw_loop_null_create(const lw_null_shape *shape, lw_arena *arena) {
     l->scale = LW_NEW(arena, double, nv);
     l->P = LW_NEW(arena, double, 36 * bodies);
     l->order = LW_NEW(arena, int, rows + nv);
-    l->ties = LW_NEW(arena, double, nv *rows);
+    l->G = LW_NEW(arena, double, nv *rows);
     l->J = LW_NEW(arena, double, nv *rows);
     l->Z = LW_NEW(arena, double, nv *nv);
     l->jacobian = LW_NEW(arena, double, 6 * bodies * nv);
@@ -105,11 +106,10 @@ static void allowed(lw_loop_null *l, lw_data *data) {
     const lw_model *model = l->shape->model;
     int n = l->count, m = l->rows->count;
     lw_rows_evaluate(model, data, false, l->rows);
-    lw_loop_constraint_matrix(model, data, l->rows, l->ties);
+    lw_loop_constraint_matrix(model, data, l->rows, l->G);
     for (int r = 0; r < m; r++) {
         double unit = lw_row_is_length(model, l->rows, r) ? 1 / l->shape->length : 1;
-        for (int k = 0; k < n; k++)
-            l->J[k + r * n] = unit * l->scale[k] * l->ties[l->speed[k] + r * model->nv];
+        for (int k = 0; k < n; k++) l->J[k + r * n] = unit * l->scale[k] * l->G[l->speed[k] + r * model->nv];
     }
     l->rank = m && n ? lw_qr_factor(l->qr, n, m, l->J, l->order, LW_RANK_TOLERANCE) : 0;
     /* Rows that no free speed changes have rounding only, of entries of order one. */
@@ -248,20 +248,13 @@ void lw_loop_close(lw_loop_null *l, double rate, const double *violation, double
 
 /* --- structure ---------------------------------------------------------------------------------------- */
 
-static double chance(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
-}
-
 /* Takes the initial position (number 0) or one beside it, with its loops closed. */
 static void position(const lw_model *model, lw_projection *projection, const double *unit, int number,
                      double *q, double *v, lw_data *data) {
     uint64_t random = 77u + (uint64_t)number;
     lw_violation left;
     memcpy(q, model->q0, (size_t)model->nq * sizeof *q);
-    for (int k = 0; k < model->nv; k++) v[k] = 0.2 * chance(&random) * unit[k];
+    for (int k = 0; k < model->nv; k++) v[k] = 0.2 * lw_pseudo_random(&random) * unit[k];
     if (number) lw_integrate_q(model, q, v, 1);
     lw_project_positions(projection, 0, q, 60, &left, NULL);
     lw_take_state(model, data, 0, q, NULL);
@@ -398,7 +391,7 @@ static void find_rest(lw_loop_system *s, const lw_loop_equations *e, const doubl
     lw_take_state(model, e->data, e->t, s->q, s->v);
     for (int k = 0; k < nv; k++) {
         s->force[k] = (e->tau ? e->tau[k] : 0) - s->force[k];
-        for (int r = 0; r < m; r++) s->force[k] += l->ties[k + (size_t)r * (size_t)nv] * e->lambda[r];
+        for (int r = 0; r < m; r++) s->force[k] += l->G[k + (size_t)r * (size_t)nv] * e->lambda[r];
     }
     for (int a = 0; a < n; a++) s->load[a] = s->force[l->speed[a]] * l->scale[a];
     for (int k = 0; k < l->shape->count; k++)
@@ -408,7 +401,7 @@ static void find_rest(lw_loop_system *s, const lw_loop_equations *e, const doubl
         }
     for (int r = 0; r < m; r++) {
         double rest = -e->defect[r];
-        for (int a = 0; a < n; a++) rest -= l->ties[l->speed[a] + (size_t)r * (size_t)nv] * vdot[l->speed[a]];
+        for (int a = 0; a < n; a++) rest -= l->G[l->speed[a] + (size_t)r * (size_t)nv] * vdot[l->speed[a]];
         s->rhs[r] = rest * (lw_row_is_length(model, l->rows, r) ? 1 / l->shape->length : 1);
     }
 }

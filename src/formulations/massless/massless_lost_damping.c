@@ -16,41 +16,40 @@
 
 /* --- regions ------------------------------------------------------------------------------------------ */
 
-/* Tells whether the pivot of direction k vanishes, at the position of the flow or close to it along the
- * motion. */
-static bool vanishes_around(lw_springs *s, int k, double t, const double *tau) {
+bool lw_pivot_vanishes(lw_flow *probe, int k, double t, const double *tau, const double *q, const double *v,
+                       const double *u) {
     /* Distances as angles, or as parts of the typical length. They are no round numbers, since positions
      * often are. */
     static const double away[] = {0, 1.37e-6, 1.37e-4, 1.37e-3, 1.37e-2};
     static const double nothing = 1e-6; /* a part of the floor of the pivot */
-    lw_flow *flow = s->flow, *probe = s->probe;
-    const lw_model *model = flow->model;
-    const double unit = flow->shape->unit[flow->null->rep[k]];
-    memset(s->z, 0, (size_t)flow->shape->count * sizeof *s->z);
-    s->z[k] = 1;
-    lw_dampers_upper(flow->dampers, s->z);
-    memset(s->u, 0, (size_t)model->nv * sizeof *s->u);
-    lw_null_times(flow->null, s->z, s->u);
-    probe->null->follow = flow->null;
-    lw_dampers_follow(probe->dampers, NULL);
+    const lw_model *model = probe->model;
     for (int n = 0; n < 10; n++) {
-        memcpy(s->q, flow->data->q, (size_t)model->nq * sizeof *s->q);
-        lw_integrate_q(model, s->q, s->u, (n % 2 ? -unit : unit) * away[n / 2]);
-        lw_take_state(model, probe->data, t, s->q, flow->data->v);
-        if (lw_flow_at(probe, t, tau, NULL) != LW_OK) continue;
-        double pivot = lw_dampers_pivots(probe->dampers)[k];
-        if (lw_dampers_loose(probe->dampers)[k] &&
-            fabs(pivot) <= nothing * lw_dampers_floors(probe->dampers)[k])
+        lw_take_state(model, probe->data, t, q, v);
+        lw_integrate_q(model, probe->data->q, u, n % 2 ? -away[n / 2] : away[n / 2]);
+        if (lw_flow_at(probe, t, tau, NULL) == LW_OK &&
+            fabs(probe->dampers->pivot[k]) <= nothing * probe->dampers->floor[k])
             return true;
     }
     return false;
 }
 
+/* The same at the position of the flow, along direction k without its parts that dampers resist. */
+static bool vanishes_around(lw_springs *s, int k, double t, const double *tau) {
+    lw_flow *flow = s->flow;
+    memset(s->z, 0, (size_t)flow->shape->count * sizeof *s->z);
+    s->z[k] = flow->shape->unit[flow->null->rep[k]];
+    lw_dampers_upper(flow->dampers, s->z);
+    memset(s->u, 0, (size_t)flow->model->nv * sizeof *s->u);
+    lw_null_times(flow->null, s->z, s->u);
+    s->probe->null->follow = flow->null;
+    s->probe->dampers->follow = NULL;
+    return lw_pivot_vanishes(s->probe, k, t, tau, flow->data->q, flow->data->v, s->u);
+}
+
 void lw_springs_find_regions(lw_springs *s, double t, const double *tau) {
     lw_dampers *dampers = s->flow->dampers;
-    if (lw_dampers_frozen(dampers) || !lw_dampers_lost(dampers)) return;
-    const bool *latent = lw_dampers_latent(dampers), *loose = lw_dampers_loose(dampers),
-               *skipped = lw_dampers_skipped(dampers);
+    if (dampers->frozen || dampers->missing < 0) return;
+    const bool *latent = dampers->latent, *loose = dampers->loose, *skipped = dampers->skipped;
     bool any = false;
     for (int k = 0; k < s->flow->shape->count; k++) {
         s->region[k] = latent[k] && loose[k] && !skipped[k] && vanishes_around(s, k, t, tau);
@@ -76,10 +75,10 @@ static bool velocity_held(lw_springs *s, double t, const double *tau, const doub
 static bool let_go(lw_springs *s, double t, const double *tau, const double *w) {
     lw_flow *flow = s->flow;
     const int n = flow->shape->count;
-    const bool *latent = lw_dampers_latent(flow->dampers), *loose = lw_dampers_loose(flow->dampers);
+    const bool *latent = flow->dampers->latent, *loose = flow->dampers->loose;
     bool any = false, all = true;
     for (int k = 0; k < n; k++) any |= s->region[k] = latent[k];
-    if (lw_dampers_frozen(flow->dampers) || !any || !velocity_held(s, t, tau, w, s->region)) return false;
+    if (flow->dampers->frozen || !any || !velocity_held(s, t, tau, w, s->region)) return false;
     lw_dampers_factor(flow->dampers, flow->data,
                       t); /* finds the directions without a damper at this velocity */
     for (int k = 0; k < n; k++) all &= loose[k] || !latent[k], s->region[k] = latent[k] && loose[k];
@@ -93,7 +92,7 @@ static bool let_go(lw_springs *s, double t, const double *tau, const double *w) 
 static lw_status say_let_go(lw_springs *s, double t, const double *tau, lw_status status, lw_error *error) {
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
-    const bool *latent = lw_dampers_latent(flow->dampers);
+    const bool *latent = flow->dampers->latent;
     double most = -1;
     int worst = -1;
     memcpy(flow->data->v, flow->given, (size_t)model->nv * sizeof *flow->given);
@@ -119,12 +118,12 @@ static lw_status say_let_go(lw_springs *s, double t, const double *tau, lw_statu
 
 lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, const double *tau,
                                 lw_error *error) {
-    if (springs && lw_dampers_still(flow->dampers))
+    if (springs && flow->dampers->still)
         memcpy(flow->given, flow->data->v, (size_t)flow->model->nv * sizeof *flow->given);
     lw_status status = lw_flow_velocity(flow, t, tau, error);
     bool found = status == LW_OK;
     if (found && springs) status = lw_springs_velocity(springs, t, tau, error);
-    if (status == LW_ERROR_SINGULAR && !found && springs && lw_dampers_still(flow->dampers))
+    if (status == LW_ERROR_SINGULAR && !found && springs && flow->dampers->still)
         status = let_go(springs, t, tau, flow->given) ? LW_OK : say_let_go(springs, t, tau, status, error);
     /* The loads of idle spins are added last, since they are no part of the balance of massless motions
      * (docs/theory/idle.md, 4). */
@@ -140,17 +139,17 @@ static bool engaged(lw_springs *s, double t, const double *tau, const double *q,
     memcpy(s->q, q, (size_t)model->nq * sizeof *s->q);
     lw_integrate_q(model, s->q, u, part);
     lw_take_state(model, s->probe->data, t, s->q, v);
-    return lw_flow_at(s->probe, t, tau, NULL) == LW_OK && lw_dampers_loose_count(s->probe->dampers) < loose;
+    return lw_flow_at(s->probe, t, tau, NULL) == LW_OK && s->probe->dampers->loose_count < loose;
 }
 
 double lw_springs_engages(lw_springs *s, double t, const double *tau, const double *q, const double *v,
                           const double *u) {
     enum { PARTS = 16, HALVINGS = 45 };
-    int loose = lw_dampers_loose_count(s->flow->dampers), n = 1;
-    if (lw_dampers_frozen(s->flow->dampers) || !lw_dampers_held(s->flow->dampers)) return 1;
+    int loose = s->flow->dampers->loose_count, n = 1;
+    if (s->flow->dampers->frozen || !lw_dampers_held(s->flow->dampers)) return 1;
     s->probe->null->follow = NULL;
-    lw_dampers_follow(s->probe->dampers, NULL);
-    double *floor = lw_dampers_floors(s->probe->dampers), low = 1, high = 1;
+    s->probe->dampers->follow = NULL;
+    double *floor = s->probe->dampers->floor, low = 1, high = 1;
     for (int k = 0; k < s->flow->shape->count; k++) floor[k] *= 2;
     while (n <= PARTS && !engaged(s, t, tau, q, v, u, (double)n / PARTS, loose)) n++;
     if (n <= PARTS) low = (double)(n - 1) / PARTS, high = (double)n / PARTS;
@@ -169,7 +168,7 @@ double lw_springs_engages(lw_springs *s, double t, const double *tau, const doub
 static bool is_lost(const lw_springs *s, int k) {
     const bool *held = lw_dampers_held(s->flow->dampers);
     int d = s->direction[k];
-    return !lw_dampers_skipped(s->flow->dampers)[d] && !(held && held[d]);
+    return !s->flow->dampers->skipped[d] && !(held && held[d]);
 }
 
 /* Tells whether such a direction is away from balance, too. Then its speed is infinite, c x^2 dx/dt = force,
@@ -195,13 +194,13 @@ int lw_springs_slack(const lw_springs *s) {
 
 /* Returns false if nothing resists the motion in an extended region. */
 bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q, const double *v,
-                           const double *way) {
+                           const double *motion) {
     static const double least = 1e-6, most = 1e-2;
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
     double size = 0;
     for (int k = 0; k < s->count; k++) {
-        s->step[k] = is_lost(s, k) ? way[k] : 0;
+        s->step[k] = is_lost(s, k) ? motion[k] : 0;
         size = fmax(size, fabs(s->step[k]));
     }
     if (!(size > 0) || !isfinite(size)) return false;
@@ -214,7 +213,7 @@ bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q
         lw_violation left;
         if (s->loops) lw_project_positions(s->loops, t, s->q, 40, &left, NULL);
         lw_take_state(model, flow->data, t, s->q, v);
-        if (lw_flow_at(flow, t, tau, NULL) != LW_OK || lw_dampers_lost(flow->dampers)) continue;
+        if (lw_flow_at(flow, t, tau, NULL) != LW_OK || flow->dampers->missing >= 0) continue;
         memcpy(q, s->q, (size_t)model->nq * sizeof *q);
         return true;
     }
@@ -222,8 +221,7 @@ bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q
 }
 
 void lw_springs_take_passing(lw_springs *s) {
-    const double *floor = lw_dampers_floors(s->flow->dampers),
-                 *diagonal = lw_dampers_diagonal(s->flow->dampers);
+    const double *floor = s->flow->dampers->floor, *diagonal = s->flow->dampers->diagonal;
     for (int k = 0; k < s->count; k++) {
         int d = s->direction[k];
         double pivot = fmax(floor[d], 1e-10 * diagonal[d]);

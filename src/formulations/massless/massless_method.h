@@ -22,15 +22,11 @@ typedef struct massless_method {
     lw_projection *projection; /* Closes loops; NULL for trees. */
     lw_loop_system *system;    /* The equations of motion with closed loops; NULL for trees. */
     lw_follow *follow;         /* What events can change in a run; NULL if they can change nothing. */
-    /* Some joint that is neither an aligned revolute nor an aligned prismatic one has speeds that represent
-     * massless directions. */
-    bool mixed;
-    unsigned *taken; /* Per kinetic body: the left-out speeds for which floor was last set. */
-    /* Per body: the first direction of its joint, and the index of that direction's first value. */
-    int *direction, *entry;
-    double *floor;  /* Per speed: the floor of its pivot; infinite for a speed that is left out. */
-    double *least;  /* Per speed: its floor wherever it is not left out. */
-    double inertia; /* A typical inertia of the mechanism. */
+    unsigned *taken;           /* Per kinetic body: the left-out speeds for which floor was last set. */
+    int *direction;            /* Per body: the first direction of its joint. */
+    double *floor;             /* Per speed: the floor of its pivot; infinite for a speed that is left out. */
+    double *least;             /* Per speed: its floor wherever it is not left out. */
+    double inertia;            /* A typical inertia of the mechanism. */
     /* Workspace per coordinate (q) or per speed (v, wdot, rate); w is large enough for both. */
     double *q, *v, *w, *wdot, *rate;
     double *tau; /* Per speed: workspace for joint forces. */

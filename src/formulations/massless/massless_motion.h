@@ -17,30 +17,17 @@
 
 /* Computes the indicators of the kinetic bodies at the relative poses of r. */
 void lw_null_kinetics(lw_null *null, const recursion *r);
-/* Computes the direction that speed k of a joint represents, at its root: the values of the joint's speeds
- * (value, may be NULL) and the twist of the body. */
-void lw_null_root(const lw_null *null, const recursion *r, int body, int k, double *value, double twist[6]);
+/* Computes the directions of a joint some of whose speeds respond, at their root: the values of the joint's
+ * speeds and the twists of the body, which are `values` and `twists` numbers apart from one direction to the
+ * next. Returns the speeds that represent them. */
+unsigned lw_null_root(const lw_null *null, const recursion *r, int body, double *value, int values,
+                      double *twist, int twists);
 /* Computes the response of a joint to the twist of its parent: the values of its speeds (value, may be NULL)
  * and the twist of its body. */
 void lw_null_respond(const lw_null *null, const recursion *r, int body, const double parent[6], double *value,
                      double twist[6]);
 
 /* --- joints ------------------------------------------------------------------------------------------- */
-
-/* Returns a piece that has all directions. */
-static inline lw_null_piece whole(const lw_null_shape *shape) {
-    return (lw_null_piece){.end = shape->count, .block_end = shape->block_count};
-}
-
-/* Adds the twists of N z, for the directions of a piece, to V, in which the twists of successive bodies are
- * `size` numbers apart. */
-static inline void add_twists(const lw_null *null, const lw_null_piece *piece, const double *z, double *V,
-                              int size) {
-    const lw_null_shape *shape = null->shape;
-    for (int k = piece->first; k < piece->end; k++)
-        for (int m = shape->moved_start[k]; m < shape->moved_start[k + 1]; m++)
-            lw_v6_axpy(z[k], null->twist + 6 * m, V + size * shape->body[m]);
-}
 
 /* Computes the relative poses of all joints at r->q, which the velocity recursion of tree_recursion.h
  * computes otherwise. */
@@ -89,34 +76,36 @@ static inline void twist_to_child(const recursion *r, int i, const double parent
     }
 }
 
-/* Tells whether the columns of S are orthonormal and each is either a rotation or a translation. */
-static inline bool is_orthonormal(const lw_joint *joint) {
-    const lw_joint_descriptor *about = lw_joint_describe(joint->type);
-    return !joint->inverse && !about->screws && !about->axes_are_slides;
-}
-
 /* Finds the speeds x with S x closest to -a, in the metric in which lengths are measured by `length`, over
- * the speeds that are not fixed, and adds S x to a. Returns the new |a|^2 relative to the old one. */
-static inline double take_up(int nv, unsigned fixed, const double *S, double length, double a[6],
-                             double x[6]) {
+ * the speeds of the joint that are not prescribed. */
+static inline void take_up(const lw_link *link, const double *S, double length, const double a[6],
+                           double *x) {
+    const lw_joint_descriptor *about = lw_joint_describe(link->joint.type);
+    const int nv = link->joint.nv;
+    const unsigned fixed = link->prescribed;
+    if (!link->joint.inverse && !about->screws && !about->axes_are_slides) {
+        /* The columns of S are orthonormal, and each is either a rotation or a translation. */
+        for (int k = 0; k < nv; k++) {
+            int part = k >= about->slides ? 0 : 3;
+            x[k] = fixed >> k & 1 ? 0 : -lw_v3_dot(S + 6 * k + part, a + part);
+        }
+        return;
+    }
     static const double none[6] = {0}; /* floors of zero, since the columns of S are independent */
-    const double weight = 1 / (length * length);
-    double D[36] = {0}, before = 0, after = 0;
-    for (int k = 0; k < 6; k++) before += a[k] * a[k] * (k < 3 ? 1 : weight);
+    double D[36], s[6];
     for (int k = 0; k < nv; k++) {
-        x[k] = 0;
-        if (fixed >> k & 1) continue;
-        for (int c = 0; c < 6; c++) x[k] -= S[6 * k + c] * a[c] * (c < 3 ? 1 : weight);
-        for (int l = 0; l <= k; l++)
-            for (int c = 0; c < 6; c++) D[6 * k + l] += S[6 * k + c] * S[6 * l + c] * (c < 3 ? 1 : weight);
+        for (int c = 0; c < 6; c++) s[c] = S[6 * k + c] * (c < 3 ? 1 : 1 / (length * length));
+        for (int l = 0; l <= k; l++) D[6 * k + l] = lw_v6_dot(s, S + 6 * l);
+        x[k] = fixed >> k & 1 ? 0 : -lw_v6_dot(s, a);
     }
     factor(nv, fixed, D, none);
     solve_lower(nv, fixed, D, x);
     solve_upper(nv, fixed, D, x);
-    for (int k = 0; k < nv; k++)
-        if (!(fixed >> k & 1)) lw_v6_axpy(x[k], S + 6 * k, a);
-    for (int k = 0; k < 6; k++) after += a[k] * a[k] * (k < 3 ? 1 : weight);
-    return before > 0 ? after / before : 0;
+}
+
+/* a += S x. */
+static inline void add_motion(const lw_link *link, const double *S, const double *x, double a[6]) {
+    for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(x[k], S + 6 * k, a);
 }
 
 /* A pivot of S'K S relative to the square of its column of S, and an eigenvalue of an indicator, count as
@@ -126,8 +115,10 @@ static inline double take_up(int nv, unsigned fixed, const double *S, double len
 /* Eliminates a joint from K: computes U = K S (S in units of length), the factor L D L' of S'K S with 1 / D
  * on its diagonal, and K - U D^+ U'. Fixed speeds take no part. The speeds in *null are left out of D^+; with
  * `decide`, these are first found as the speeds whose pivots vanish. */
-static inline void eliminate_joint(int nv, unsigned fixed, bool decide, unsigned *null, const double *S,
+static inline void eliminate_joint(const lw_link *link, bool decide, unsigned *null, const double *S,
                                    double length, double K[36], double U[36], double D[36]) {
+    const int nv = link->joint.nv;
+    const unsigned fixed = link->prescribed;
     double s[36], W[36];
     for (int k = 0; k < nv; k++)
         for (int c = 0; c < 6; c++) s[6 * k + c] = S[6 * k + c] / (c < 3 ? 1 : length);

@@ -43,141 +43,67 @@ lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena) {
             lw_joint_motion(&link->joint, shape->model->q0 + link->q, NULL, R, p, S, NULL);
             memcpy(null->twist + 6 * at->moved, S + 6 * (shape->rep[k] - link->v), 6 * sizeof *S);
         }
-        for (int k = block->first; k < block->first + block->count && block->constant; k++) {
-            const lw_null_node *nodes = shape->nodes + shape->node_start[k],
-                               *end = shape->nodes + shape->node_start[k + 1];
-            for (const lw_null_node *at = nodes + 1; at < end; at++)
-                null->value[at->entry] = -at->sign * null->twist[6 * nodes[at->parent].moved + at->kernel];
-        }
     }
     return null;
 }
 
-/* Chooses the `count` speeds of a joint that represent its directions: those that are left when the largest
- * pivots of S'K S have been taken. Near a position where the choice changes, either choice is good. */
-static unsigned choose_left_out(int nv, unsigned fixed, int count, const double *S, double length,
-                                const double K[36]) {
-    double s[36], A[36];
-    unsigned left = 0;
-    int free_count = 0;
+/* Adds S'K S to the lower triangle of G, which is stored by rows of 6. */
+static void add_indicator(int nv, const double *S, double length, const double *K, double *G) {
     for (int k = 0; k < nv; k++) {
-        if (!(fixed >> k & 1)) left |= 1u << k, free_count++;
-        for (int c = 0; c < 6; c++) s[6 * k + c] = S[6 * k + c] / (c < 3 ? 1 : length);
+        double s[6], f[6];
+        for (int c = 0; c < 6; c++) s[c] = S[6 * k + c] / (c < 3 ? 1 : length);
+        for (int c = 0; c < 6; c++) f[c] = lw_v6_dot(K + 6 * c, s) / (c < 3 ? 1 : length);
+        for (int l = 0; l <= k; l++) G[6 * k + l] += lw_v6_dot(S + 6 * l, f);
     }
-    for (int k = 0; k < nv; k++)
-        for (int l = 0; l < nv; l++) {
-            double f[6];
-            for (int c = 0; c < 6; c++) f[c] = lw_v6_dot(K + 6 * c, s + 6 * l);
-            A[6 * k + l] = lw_v6_dot(s + 6 * k, f);
-        }
-    for (int step = 0; step < free_count - count; step++) {
-        int best = -1;
-        for (int k = 0; k < nv;
-             k++) /* relative to the square of its column of S, so that units do not matter */
-            if (left >> k & 1 && (best < 0 || A[7 * k] * lw_v6_dot(s + 6 * best, s + 6 * best) >
-                                                  A[7 * best] * lw_v6_dot(s + 6 * k, s + 6 * k)))
-                best = k;
-        left &= ~(1u << best);
-        if (!(A[7 * best] > 0)) continue;
-        for (int k = 0; k < nv; k++)
-            for (int l = 0; l < nv && k != best; l++)
-                if (l != best) A[6 * k + l] -= A[6 * k + best] * A[6 * best + l] / A[7 * best];
-    }
-    return left;
 }
 
-void lw_null_kinetics(lw_null *null, const recursion *r) {
+/* Adds to the lower triangle of G what a ball joint or a universal joint (with its first axis) cannot absorb:
+ * the velocity of its point and, for a universal joint, the rotation about the normal to both axes. */
+INLINE void add_point(int nv, const double *S, const place *at, const double *axis, double weight,
+                      double *G) {
+    double velocity[3 * LW_JOINT_MAX_V], turning[LW_JOINT_MAX_V] = {0};
+    for (int k = 0; k < nv; k++) {
+        const double *s = S + 6 * k, *R = at->R;
+        double *x = velocity + 3 * k;
+        lw_v3_cross(s, at->p, x);
+        lw_v3_add(x, s + 3, x);
+        if (axis)
+            turning[k] = axis[0] * (R[2] * s[0] + R[5] * s[1] + R[8] * s[2]) -
+                         axis[2] * (R[0] * s[0] + R[3] * s[1] + R[6] * s[2]);
+        for (int l = 0; l <= k; l++)
+            G[6 * k + l] += weight * lw_v3_dot(x, velocity + 3 * l) + turning[k] * turning[l];
+    }
+}
+
+/* G = S'K S of the joint of a kinetic body, stored by rows of 6. K of a simple body is the sum of the
+ * indicator of its own inertia and of the projectors onto the motions that its children cannot absorb. */
+INLINE void resistance(const lw_null *null, const recursion *r, int i, const double *S, double *G) {
     const lw_null_shape *shape = null->shape;
-    const lw_model *model = shape->model;
-    if (!shape->donor_count) return;
-    memcpy(null->K, shape->own, 36 * (size_t)shape->kinetic_count * sizeof *null->K);
-    for (int d = 0; d < shape->donor_count; d++) {
-        int i = shape->donors[d], at = shape->kinetic_of[i];
-        const lw_link *link = &model->links[i];
-        double K[36], U[36], D[36], S[6];
-        unsigned left_out = shape->left_out[i], none = 0;
-        const double *motion = subspace(r, i, S);
-        int parent = link->parent ? shape->kinetic_of[link->parent] : -1;
-        if (at >= 0 && !shape->simple[at]) {
-            memcpy(K, null->K + 36 * at, sizeof K);
-            if (shape->changing[i])
-                left_out = null->follow
-                               ? null->follow->left_out[at]
-                               : choose_left_out(link->joint.nv, link->prescribed,
-                                                 __builtin_popcount(left_out), motion, shape->length, K);
-            null->left_out[at] = left_out;
-            eliminate_joint(link->joint.nv, link->prescribed, false, &left_out, motion, shape->length, K,
-                            null->U + 36 * at, null->D + 36 * at);
-        }
-        if (parent < 0 || shape->simple[parent]) continue;
-        if (shape->plain[i]) { /* The projector onto the motions that the joint cannot absorb. */
-            for (int k = 0; k < 36; k++) K[k] = k % 7 == 0;
-            eliminate_joint(link->joint.nv, link->prescribed, false, &none, motion, shape->length, K, U, D);
-        }
-        kinetic_to_parent(r, i, shape->length, K, null->K + 36 * parent);
-    }
-}
-
-/* --- simple bodies: some speeds of the joint represent directions, and all children are plain -------- */
-
-/* Removes from a twist the part that the joint of body i can absorb. */
-static void keep_rest(const recursion *r, int i, double length, double a[6]) {
-    const lw_link *link = &r->model->links[i];
-    double S[6], x[LW_JOINT_MAX_V];
-    const double *motion = subspace(r, i, S);
-    if (!is_orthonormal(&link->joint)) {
-        take_up(link->joint.nv, link->prescribed, motion, length, a, x);
-        return;
-    }
-    for (int k = 0; k < link->joint.nv; k++)
-        if (!(link->prescribed >> k & 1)) lw_v6_axpy(-lw_v6_dot(motion + 6 * k, a), motion + 6 * k, a);
-}
-
-/* G = S'K S of a simple body, stored by rows of 6. K is the sum of the indicator of its own inertia and of
- * the projectors onto the motions that its children cannot absorb. */
-static void resistance(const lw_null *null, const recursion *r, int i, int at, const double *S, double *G) {
-    const lw_null_shape *shape = null->shape;
-    int nv = r->model->links[i].joint.nv;
-    double weight = 1 / (shape->length * shape->length);
+    const int nv = r->model->links[i].joint.nv, at = shape->kinetic_of[i];
+    const double length = shape->length, weight = 1 / (length * length);
     for (int k = 0; k < nv; k++)
         for (int l = 0; l <= k; l++) G[6 * k + l] = 0;
-    for (int c = shape->child_start[at]; c < shape->child_start[at + 1]; c++) {
+    if (!shape->simple[at]) add_indicator(nv, S, length, null->K + 36 * at, G);
+    for (int c = shape->child_start[i]; c < shape->child_start[i + 1] && shape->simple[at]; c++) {
         int child = shape->child[c];
-        double rest[6 * LW_JOINT_MAX_V], turning[LW_JOINT_MAX_V] = {0};
+        double rest[6 * LW_JOINT_MAX_V], own[6], taken[LW_JOINT_MAX_V];
         const lw_link *link = &r->model->links[child];
+        const double *motion = subspace(r, child, own);
         if (link->kernel == LW_KERNEL_SPHERICAL || link->kernel == LW_KERNEL_UNIVERSAL) {
-            /* These cannot absorb the velocity of the joint's point and, for a universal joint, the rotation
-             * about the normal to both axes. */
-            const double *p = r->places[child].p, *R = r->places[child].R, *axis = r->S + 6 * link->v;
-            bool universal = link->kernel == LW_KERNEL_UNIVERSAL;
-            for (int k = 0; k < nv; k++) {
-                const double *s = S + 6 * k;
-                double *x = rest + 3 * k;
-                lw_v3_cross(s, p, x);
-                lw_v3_add(x, s + 3, x);
-                if (universal)
-                    turning[k] = axis[0] * (R[2] * s[0] + R[5] * s[1] + R[8] * s[2]) -
-                                 axis[2] * (R[0] * s[0] + R[3] * s[1] + R[6] * s[2]);
-                for (int l = 0; l <= k; l++)
-                    G[6 * k + l] += weight * lw_v3_dot(x, rest + 3 * l) + turning[k] * turning[l];
-            }
+            add_point(nv, S, &r->places[child], link->kernel == LW_KERNEL_UNIVERSAL ? motion : NULL, weight,
+                      G);
             continue;
         }
         for (int k = 0; k < nv; k++) {
             double *x = rest + 6 * k;
             twist_to_child(r, child, S + 6 * k, x);
-            keep_rest(r, child, shape->length, x);
+            take_up(link, motion, length, x, taken);
+            add_motion(link, motion, taken, x);
             for (int l = 0; l <= k; l++)
                 G[6 * k + l] += lw_v3_dot(x, rest + 6 * l) + weight * lw_v3_dot(x + 3, rest + 6 * l + 3);
         }
     }
-    for (int k = 0; k < nv && !shape->bare[at]; k++) {
-        const double *own = shape->own + 36 * at;
-        double s[6], f[6];
-        for (int c = 0; c < 6; c++) s[c] = S[6 * k + c] / (c < 3 ? 1 : shape->length);
-        for (int c = 0; c < 6; c++) f[c] = lw_v6_dot(own + 6 * c, s) / (c < 3 ? 1 : shape->length);
-        for (int l = 0; l <= k; l++) G[6 * k + l] += lw_v6_dot(S + 6 * l, f);
-    }
+    if (shape->simple[at] && !shape->bare[at]) add_indicator(nv, S, length, shape->own + 36 * at, G);
     for (int k = 0; k < nv; k++)
         for (int l = 0; l < k; l++) G[6 * l + k] = G[6 * k + l];
 }
@@ -197,42 +123,56 @@ INLINE void step_at(int n, int p, double *G) {
     for (int l = 0; l < n; l++) G[6 * p + l] *= inverse;
 }
 
-/* Computes the directions of a block at its root, a simple body: the speeds that represent them, the values
- * of the joint's speeds, and the twists of the body. The speeds with the largest pivots respond; pivots are
- * relative to the square of their column of S, so that units do not matter. */
-static void simple_root(lw_null *null, const recursion *r, int i, int at, const lw_null_block *block) {
+/* Chooses the speeds of a joint that represent its directions, those that are left when the largest pivots of
+ * G = S'K S have been taken, or those that are wanted. Near a position where the choice changes, either
+ * choice is good. */
+INLINE unsigned choose(const lw_null *null, int i, unsigned wanted, double *G) {
     const lw_null_shape *shape = null->shape;
-    const lw_link *link = &r->model->links[i];
-    const int count = block->count, nv = link->joint.nv;
-    unsigned fixed = link->prescribed, left = ~fixed & ((1u << nv) - 1),
-             wanted = null->follow ? null->follow->left_out[at] : 0;
-    double G[36], square[LW_JOINT_MAX_V], S[6];
-    const double *motion = subspace(r, i, S);
-    resistance(null, r, i, at, motion, G);
-    for (int k = 0; k < nv; k++)
-        square[k] = lw_v3_dot(motion + 6 * k, motion + 6 * k) +
-                    lw_v3_dot(motion + 6 * k + 3, motion + 6 * k + 3) / (shape->length * shape->length);
-    for (int step = 0; step < block->responding; step++) {
+    const lw_link *link = &shape->model->links[i];
+    const double *square = shape->square + link->v; /* so that units do not matter */
+    const int nv = link->joint.nv;
+    unsigned left = ~(unsigned)link->prescribed & ((1u << nv) - 1);
+    for (int step = 0; step < shape->responding[i]; step++) {
         int best = -1;
         for (int k = 0; k < nv; k++)
             if (left >> k & ~wanted >> k & 1 &&
-                (best < 0 || G[7 * k] * square[best] > G[7 * best] * square[k]))
+                (best < 0 || G[7 * k] * square[k] > G[7 * best] * square[best]))
                 best = k;
         left &= ~(1u << best);
         step_at(nv, best, G);
     }
-    null->left_out[at] = left;
-    const lw_null_node *root = &shape->nodes[shape->node_start[block->first]];
-    for (int d = 0; d < count; d++) {
-        int rep = __builtin_ctz(left);
-        double *n = null->value + root->entry + d * block->entries,
-               *twist = null->twist + 6 * (root->moved + d * block->moved);
-        null->rep[block->first + d] = link->v + rep;
-        for (int k = 0; k < nv; k++)
-            n[k] = (fixed | null->left_out[at]) >> k & 1 ? k == rep : -G[6 * k + rep];
-        for (int c = 0; c < 6; c++) twist[c] = 0;
-        for (int k = 0; k < nv; k++) lw_v6_axpy(n[k], motion + 6 * k, twist);
-        left &= left - 1;
+    return left;
+}
+
+void lw_null_kinetics(lw_null *null, const recursion *r) {
+    const lw_null_shape *shape = null->shape;
+    const lw_model *model = shape->model;
+    if (!shape->donor_count) return;
+    memcpy(null->K, shape->own, 36 * (size_t)shape->kinetic_count * sizeof *null->K);
+    for (int d = 0; d < shape->donor_count; d++) {
+        int i = shape->donors[d], at = shape->kinetic_of[i];
+        const lw_link *link = &model->links[i];
+        double K[36], U[36], D[36], S[6];
+        unsigned left_out = shape->left_out[i], none = 0;
+        const double *motion = subspace(r, i, S);
+        int parent = link->parent ? shape->kinetic_of[link->parent] : -1;
+        if (at >= 0 && !shape->simple[at]) {
+            memcpy(K, null->K + 36 * at, sizeof K);
+            if (shape->responding[i]) {
+                double G[36];
+                resistance(null, r, i, motion, G);
+                left_out = choose(null, i, null->follow ? null->follow->left_out[at] : 0, G);
+            }
+            null->left_out[at] = left_out;
+            eliminate_joint(link, false, &left_out, motion, shape->length, K, null->U + 36 * at,
+                            null->D + 36 * at);
+        }
+        if (parent < 0 || shape->simple[parent]) continue;
+        if (shape->plain[i]) { /* The projector onto the motions that the joint cannot absorb. */
+            for (int k = 0; k < 36; k++) K[k] = k % 7 == 0;
+            eliminate_joint(link, false, &none, motion, shape->length, K, U, D);
+        }
+        kinetic_to_parent(r, i, shape->length, K, null->K + 36 * parent);
     }
 }
 
@@ -254,22 +194,24 @@ static void respond(int nv, unsigned fixed, const double *U, const double *D, co
     }
 }
 
-void lw_null_root(const lw_null *null, const recursion *r, int i, int k, double *value, double twist[6]) {
-    const lw_null_shape *shape = null->shape;
-    const lw_link *link = &shape->model->links[i];
-    int at = shape->kinetic_of[i];
-    double S[6], n[LW_JOINT_MAX_V] = {0};
+unsigned lw_null_root(const lw_null *null, const recursion *r, int i, double *value, int values,
+                      double *twist, int twists) {
+    const lw_link *link = &r->model->links[i];
+    const int nv = link->joint.nv, at = null->shape->kinetic_of[i];
+    unsigned wanted =
+        null->shape->simple[at] ? null->follow ? null->follow->left_out[at] : 0 : null->left_out[at];
+    double G[36], S[6];
     const double *motion = subspace(r, i, S);
-    n[k] = 1;
-    if (at >= 0) { /* The other speeds respond by x = -(S'K S)^+ S'K S_k. */
-        const double *U = null->U + 36 * at, *D = null->D + 36 * at;
-        double scaled[6];
-        for (int c = 0; c < 6; c++) scaled[c] = motion[6 * k + c] / (c < 3 ? 1 : shape->length);
-        respond(link->joint.nv, link->prescribed | null->left_out[at], U, D, scaled, n);
+    resistance(null, r, i, motion, G);
+    const unsigned chosen = choose(null, i, wanted, G);
+    for (unsigned left = chosen; left; left &= left - 1, value += values, twist += twists) {
+        int rep = __builtin_ctz(left);
+        for (int k = 0; k < nv; k++)
+            value[k] = (link->prescribed | chosen) >> k & 1 ? k == rep : -G[6 * k + rep];
+        for (int c = 0; c < 6; c++) twist[c] = 0;
+        add_motion(link, motion, value, twist);
     }
-    memset(twist, 0, 6 * sizeof *twist);
-    for (int j = 0; j < link->joint.nv; j++) lw_v6_axpy(n[j], motion + 6 * j, twist);
-    if (value) memcpy(value, n, (size_t)link->joint.nv * sizeof *value);
+    return chosen;
 }
 
 void lw_null_respond(const lw_null *null, const recursion *r, int i, const double parent[6], double *value,
@@ -288,160 +230,60 @@ void lw_null_respond(const lw_null *null, const recursion *r, int i, const doubl
     if (value) memcpy(value, x, (size_t)nv * sizeof *value);
 }
 
-/* out = -R'x. */
-INLINE void turn_against(const double R[9], const double x[3], double out[3]) {
-    for (int k = 0; k < 3; k++) out[k] = -(R[k] * x[0] + R[3 + k] * x[1] + R[6 + k] * x[2]);
-}
-
-/* The same as stop below for joints whose columns of S are orthonormal rotations or translations: the axis of
- * each speed in the axes of the parent is sufficient. */
-static void stop_orthonormal(const recursion *r, int i, int count, const double *parent, int twists,
-                             double *value, int values) {
-    const lw_link *link = &r->model->links[i];
-    const place *own = &r->places[i];
-    for (int k = 0; k < link->joint.nv; k++) {
-        bool turns = lw_joint_speed_turns(link->joint.type, k), fixed = link->prescribed >> k & 1;
-        double axis[3], moment[3];
-        lw_m3_mul_v(own->R, r->S + 6 * (link->v + k) + (turns ? 0 : 3), axis);
-        if (!turns) lw_v3_cross(own->p, axis, moment);
-        for (int d = 0; d < count; d++) {
-            const double *a = parent + twists * d;
-            double along = turns ? lw_v3_dot(axis, a) : lw_v3_dot(axis, a + 3) + lw_v3_dot(moment, a);
-            value[values * d + k] = fixed ? 0 : -along;
-        }
-    }
-}
-
 /* Computes the values of a joint that absorbs the twist of its parent, so that its body does not move, for
  * the `count` directions of a block. twists, values: the strides from one direction to the next. */
 static void stop(const recursion *r, const lw_null_node *at, double length, int count, const double *parent,
                  int twists, double *value, int values) {
     const lw_link *link = &r->model->links[at->body];
-    const place *own = &r->places[at->body];
-    if (at->kernel < LW_KERNEL_PRISMATIC)
+    if (at->kernel < LW_KERNEL_PRISMATIC) {
         for (; count--; parent += twists, value += values) value[0] = -at->sign * parent[at->kernel];
-    else if (at->kernel < LW_KERNEL_SPHERICAL) {
-        int a = at->kernel - LW_KERNEL_PRISMATIC, b = (a + 1) % 3, c = (a + 2) % 3;
-        for (; count--; parent += twists, value += values)
-            value[0] = -at->sign * (parent[3 + a] + parent[b] * own->p[c] - parent[c] * own->p[b]);
-    } else if (at->kernel == LW_KERNEL_SPHERICAL)
-        for (; count--; parent += twists, value += values) turn_against(own->R, parent, value);
-    else if (at->kernel == LW_KERNEL_UNIVERSAL) {
-        const double *S = r->S + 6 * link->v;
-        for (; count--; parent += twists, value += values) {
-            double w[3];
-            turn_against(own->R, parent, w);
-            value[0] = S[0] * w[0] + S[2] * w[2];
-            value[1] = w[1];
-        }
-    } else if (at->kernel == LW_KERNEL_FREE)
-        for (; count--; parent += twists, value += values) {
-            double velocity[3];
-            lw_v3_cross(parent, own->p, velocity);
-            lw_v3_add(velocity, parent + 3, velocity);
-            turn_against(link->R, velocity, value);
-            turn_against(own->R, parent, value + 3);
-        }
-    else if (is_orthonormal(&link->joint))
-        stop_orthonormal(r, at->body, count, parent, twists, value, values);
-    else {
-        double a[6], x[LW_JOINT_MAX_V], S[6];
-        const double *motion = subspace(r, at->body, S);
-        int nv = link->joint.nv;
-        for (; count--; parent += twists, value += values) {
-            twist_to_child(r, at->body, parent, a);
-            take_up(nv, link->prescribed, motion, length, a, x);
-            memcpy(value, x, (size_t)nv * sizeof *value);
-        }
-    }
-}
-
-/* Computes the directions of a block at its root, if some speeds of the joint respond. */
-static void start(lw_null *null, const recursion *r, const lw_null_block *block) {
-    const lw_null_shape *shape = null->shape;
-    int i = shape->rep_body[block->first], at = shape->kinetic_of[i], v = r->model->links[i].v;
-    if (shape->simple[at]) {
-        simple_root(null, r, i, at, block);
         return;
     }
-    unsigned left = null->left_out[at];
-    for (int k = block->first; k < block->first + block->count; k++, left &= left - 1) {
-        const lw_null_node *own = &shape->nodes[shape->node_start[k]];
-        null->rep[k] = v + __builtin_ctz(left);
-        lw_null_root(null, r, i, null->rep[k] - v, null->value + own->entry, null->twist + 6 * own->moved);
+    double a[6], S[6];
+    const double *motion = subspace(r, at->body, S);
+    for (; count--; parent += twists, value += values) {
+        twist_to_child(r, at->body, parent, a);
+        take_up(link, motion, length, a, value);
     }
 }
 
-/* Copies the relative pose of joint i that lw_velocities has computed to where the recursions expect it. */
-static void copy_place(const recursion *r, const lw_data *data, int i) {
-    const lw_link *link = &r->model->links[i];
-    const lw_body_motion *from = &data->motion[i];
-    lw_v3_copy(from->p, r->places[i].p);
-    if (link->kernel < LW_KERNEL_SPHERICAL) return;
-    memcpy(r->places[i].R, from->R, sizeof from->R);
-}
-
-void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece) {
+/* Computes the directions, after the indicators of the kinetic bodies. */
+static void find(lw_null *null, const recursion *r) {
     const lw_null_shape *shape = null->shape;
-    const recursion r = recursion_of(shape->model, data);
-    for (const lw_null_block *block = shape->blocks + piece->block; block < shape->blocks + piece->block_end;
-         block++) {
+    for (const lw_null_block *block = shape->blocks; block < shape->blocks + shape->block_count; block++) {
         const int first = block->first, count = block->count, values = block->entries,
                   twists = 6 * block->moved;
-        double *root = null->twist + 6 * block->place;
-        if (block->constant) continue;
-        if (block->root == LW_ROOT_RESPONDS) start(null, &r, block);
+        double *root = null->twist + 6 * block->twist;
+        if (block->root == LW_ROOT_RESPONDS) {
+            int i = shape->rep_body[first];
+            unsigned left = lw_null_root(null, r, i, null->value + block->entry, values, root, twists);
+            null->left_out[shape->kinetic_of[i]] = left;
+            for (int d = 0; d < count; d++, left &= left - 1)
+                null->rep[first + d] = shape->model->links[i].v + __builtin_ctz(left);
+        }
         if (block->root == LW_ROOT_TURNS)
             for (int d = 0; d < count; d++)
-                memcpy(root + twists * d, r.S + 6 * null->rep[first + d], 6 * sizeof *r.S);
+                memcpy(root + twists * d, r->S + 6 * null->rep[first + d], 6 * sizeof *r->S);
         const lw_null_node *nodes = shape->nodes + shape->node_start[first],
                            *end = shape->nodes + shape->node_start[first + 1];
         for (const lw_null_node *at = nodes + 1; at < end; at++) {
             const double *parent = null->twist + 6 * nodes[at->parent].moved;
             double *value = null->value + at->entry;
             if (at->moved < 0)
-                stop(&r, at, shape->length, count, parent, twists, value, values);
+                stop(r, at, shape->length, count, parent, twists, value, values);
             else
                 for (int d = 0; d < count; d++)
-                    lw_null_respond(null, &r, at->body, parent + twists * d, value + values * d,
+                    lw_null_respond(null, r, at->body, parent + twists * d, value + values * d,
                                     null->twist + 6 * at->moved + twists * d);
         }
     }
 }
 
-int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end) {
-    const lw_null_shape *shape = null->shape;
-    const recursion r = recursion_of(shape->model, data);
-    for (; from < shape->placed_count && shape->placed[from] < end; from++)
-        copy_place(&r, data, shape->placed[from]);
-    return from;
-}
-void lw_null_place(const lw_null *null, lw_data *data, int count, const int *bodies) {
-    const lw_model *model = null->shape->model;
-    const recursion r = recursion_of(model, data);
-    for (int k = 0; k < count; k++) {
-        look_ahead(model->links, sizeof(lw_link), 4, bodies[k] + AHEAD);
-        BY_JOINT(&model->links[bodies[k]], place, &r, bodies[k])
-    }
-}
-void lw_null_prepare(lw_null *null, lw_data *data, bool placed) {
-    const lw_null_shape *shape = null->shape;
-    const recursion r = recursion_of(shape->model, data);
-    turn_joints(&r);
-    if (!placed) lw_null_place(null, data, shape->placed_count, shape->placed);
-    lw_null_kinetics(null, &r);
-}
-
 void lw_null_at(lw_null *null, lw_data *data) {
-    const lw_null_piece all = whole(null->shape);
-    lw_null_prepare(null, data, false);
-    lw_null_find(null, data, &all);
-}
-void lw_null_placed(lw_null *null, lw_data *data) {
-    const lw_null_piece all = whole(null->shape);
-    lw_null_copy_places(null, data, 0, null->shape->model->body_count + 1);
-    lw_null_prepare(null, data, true);
-    lw_null_find(null, data, &all);
+    const recursion r = recursion_of(null->shape->model, data);
+    place_joints(&r);
+    lw_null_kinetics(null, &r);
+    find(null, &r);
 }
 
 INLINE void add_direction(const lw_null *null, int k, double z, double *x) {
@@ -454,9 +296,22 @@ void lw_null_add(const lw_null *null, int k, double z, double *x) { add_directio
 void lw_null_times(const lw_null *null, const double *z, double *x) {
     for (int k = 0; k < null->shape->count; k++) add_direction(null, k, z[k], x);
 }
+/* Adds the twists of N z to V, in which the twists of successive bodies are `size` numbers apart. */
+INLINE void add_twists(const lw_null *null, const double *z, double *V, int size) {
+    const lw_null_shape *shape = null->shape;
+    for (int k = 0; k < shape->count; k++)
+        for (int m = shape->moved_start[k]; m < shape->moved_start[k + 1]; m++)
+            lw_v6_axpy(z[k], null->twist + 6 * m, V + size * shape->body[m]);
+}
 void lw_null_move(const lw_null *null, const double *z, lw_data *data) {
-    const lw_null_piece all = whole(null->shape);
-    add_twists(null, &all, z, data->motion->V, sizeof *data->motion / sizeof(double));
+    add_twists(null, z, data->motion->V, sizeof *data->motion / sizeof(double));
+}
+void lw_null_motion(const lw_null *null, const double *z, double *e, double *E) {
+    const lw_model *model = null->shape->model;
+    memset(e, 0, (size_t)model->nv * sizeof *e);
+    lw_null_times(null, z, e);
+    memset(E, 0, 6 * ((size_t)model->body_count + 1) * sizeof *E);
+    add_twists(null, z, E, 6);
 }
 
 INLINE double balance(const lw_null *null, const lw_data *data, bool loaded, int k) {
@@ -469,13 +324,9 @@ INLINE double balance(const lw_null *null, const lw_data *data, bool loaded, int
     return total;
 }
 
-void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, double *out) {
-    bool loaded = null->shape->model->forces_need_world;
-    for (int k = piece->first; k < piece->end; k++) out[k] = balance(null, data, loaded, k);
-}
 void lw_null_forces(const lw_null *null, const lw_data *data, double *out) {
-    const lw_null_piece all = whole(null->shape);
-    lw_null_forces_piece(null, &all, data, out);
+    bool loaded = null->shape->model->forces_need_world;
+    for (int k = 0; k < null->shape->count; k++) out[k] = balance(null, data, loaded, k);
 }
 
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out) {

@@ -43,13 +43,8 @@ typedef struct lw_null_block {
     /* entries is the number of speeds of each direction and the stride of its values; moved is the number of
      * bodies that each direction moves and the stride of its twists. */
     int entries, moved;
-    int responding; /* The number of speeds of the joint that respond to those that represent directions. */
     lw_root root;
-    int entry, place; /* The indices of the block's first value and of its first twist. */
-    int body;         /* The body whose joint the directions belong to. */
-    int speed;        /* The first speed of that joint that represents a direction. */
-    bool constant;    /* The values of the block do not change with position. */
-    bool alone;       /* The block shares no speed and no body with another block. */
+    int entry, twist; /* The indices of the block's first value and of its first twist. */
 } lw_null_block;
 
 typedef struct lw_null_shape {
@@ -85,8 +80,7 @@ typedef struct lw_null_shape {
     /* Per kinetic body: the body moves as the root of directions only, never further along the path of
      * another direction, and all its children are plain. */
     unsigned char *simple;
-    /* child has the children of the kinetic bodies; child_start (kinetic_count + 1) has the range of each
-     * kinetic body's children in child. */
+    /* child has the children of the bodies; child_start has the range of each body's children in child. */
     int *child, *child_start;
     /* The kinetic bodies that are not simple, and the children of these, which contribute to their
      * indicators; descending. */
@@ -96,15 +90,12 @@ typedef struct lw_null_shape {
     /* Per body: the motions of its parent that move no mass of its subtree are those that its joint
      * absorbs. */
     unsigned char *plain;
-    /* Per body: the choice of the speeds of its joint that represent directions may change with position. */
-    unsigned char *changing;
-    /* The bodies whose relative pose must be computed because the sines and cosines of q alone do not give
-     * it; ascending. */
-    int placed_count, *placed;
+    /* Per body: the number of speeds of its joint that respond, if others represent directions. The choice
+     * may change with position. */
+    unsigned char *responding;
     /* The bodies at whose joint the bias accelerations of w differ from those of v; ascending. */
     int corrected_count, *corrected;
     unsigned char *carried; /* Per corrected body: some direction moves its parent. */
-    bool turning;           /* The subspace of some corrected joint depends on position. */
 } lw_null_shape;
 
 /* Returns NULL when memory is out. A mechanism with closed loops gets an empty dense shape. */
@@ -120,24 +111,6 @@ double lw_null_fastest(const lw_null_shape *shape, const double *v);
 /* Computes the indicator of the inertia of body i itself: the projector onto the twists
  * (angular; linear / length) that move its mass. Returns the rank of the projector. */
 int lw_kinetic_own(const lw_model *model, int i, double length, double K[36]);
-
-/* Consecutive directions that share no damper, body or speed with other directions. A piece is computed to
- * the end, with its blocks and dampers, while its numbers are in the cache. */
-typedef struct lw_null_piece {
-    int first, end;         /* The range of its directions. */
-    int block, block_end;   /* The range of its blocks. */
-    int damper, damper_end; /* The range of its dampers. */
-    int element;            /* The smallest index of an element that acts on this or an earlier piece. */
-    /* The smallest speed and the smallest body that this or an earlier piece, or an element from `element`
-     * on, uses. */
-    int speed, body;
-    /* The range in lw_dampers_placed of the bodies whose relative poses no earlier piece needs. */
-    int placed, placed_end;
-    bool constant; /* The values of its directions do not change with position. */
-    /* The epoch at which the piece was factored, if its matrix does not change with the state; NULL if its
-     * matrix may change. */
-    unsigned *known;
-} lw_null_piece;
 
 /* --- null (massless_null.c) ------------------------------------------------------------------------ */
 
@@ -159,134 +132,20 @@ typedef struct lw_null {
 lw_null *lw_null_create(const lw_null_shape *shape, lw_arena *arena);
 /* Computes the relative poses and the directions of a tree at the position data->q. */
 void lw_null_at(lw_null *null, lw_data *data);
-/* Computes the directions of a tree whose relative poses lw_velocities has computed. */
-void lw_null_placed(lw_null *null, lw_data *data);
-/* Copies the relative poses that lw_velocities has computed, of the bodies before `end` in shape->placed from
- * index `from` on. Returns the index of the first body that is left. */
-int lw_null_copy_places(const lw_null *null, lw_data *data, int from, int end);
-/* Computes sines and cosines of the joints, the relative poses of shape->placed unless these are known
- * (placed), and the indicators of the kinetic bodies. */
-void lw_null_prepare(lw_null *null, lw_data *data, bool placed);
-/* Computes the relative poses of the given bodies. */
-void lw_null_place(const lw_null *null, lw_data *data, int count, const int *bodies);
-/* Computes the directions of a piece, after lw_null_prepare. */
-void lw_null_find(lw_null *null, lw_data *data, const lw_null_piece *piece);
 /* x += N z, for all speeds. */
 void lw_null_times(const lw_null *null, const double *z, double *x);
 /* x += z n_k, with n_k the direction k. */
 void lw_null_add(const lw_null *null, int k, double z, double *x);
 /* Adds the twists of N z to those of the bodies in data->motion. */
 void lw_null_move(const lw_null *null, const double *z, lw_data *data);
+/* Computes the motion N z: e per speed, and E, the twists of the bodies, 6 per body. */
+void lw_null_motion(const lw_null *null, const double *z, double *e, double *E);
 /* out = N'Q for the loads and joint forces in data, for all directions. */
 void lw_null_forces(const lw_null *null, const lw_data *data, double *out);
-/* out = N'Q for the directions of a piece. */
-void lw_null_forces_piece(const lw_null *null, const lw_null_piece *piece, const lw_data *data, double *out);
 /* out = the sum of the absolute values of all terms of N'Q, by which its rounding is measured. */
 void lw_null_force_sizes(const lw_null *null, const lw_data *data, double *out);
 
-/* --- dampers (massless_damping.c, massless_damping_matrix.c) ---------------------------------------- */
-
-typedef struct lw_dampers lw_dampers;
-
-/* Returns NULL when memory is out. */
-lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena);
-/* Returns the pieces, which can be factored and solved one after the other. */
-const lw_null_piece *lw_dampers_pieces(const lw_dampers *dampers, int *count);
-/* Returns the list of bodies to which lw_null_piece.placed refers. */
-const int *lw_dampers_placed(const lw_dampers *dampers);
-/* Returns, per speed, the sum of the coefficients c of the dampers that lw_dampers_advance leaves to its
- * caller; NULL if there are none. */
-const double *lw_dampers_in_joints(const lw_dampers *dampers);
-/* Returns how many elements between bodies store derivatives (LW_LINE) for the dampers. */
-int lw_dampers_line_count(const lw_dampers *dampers);
-/* Selects and returns the indices for line_of of data.h. With `brief` false each element has a line of its
- * own. With `brief` true a line serves other elements again when the piece that needs it is done; groups that
- * choose their pivots (lw_dampers_mix) exclude this and get the separate lines. */
-const int *lw_dampers_lines(lw_dampers *dampers, bool brief);
-/* Tells whether every damper is linear in the speeds. */
-bool lw_dampers_linear(const lw_dampers *dampers);
-/* Tells whether all forces follow a change of velocity by lw_dampers_advance alone: the mechanism is a tree,
- * every damper is linear, and no drive, applied force or law without potential acts on a direction. */
-bool lw_dampers_steady(const lw_dampers *dampers);
-/* Updates the forces and the power of a piece's dampers in data, after N z has been added to the velocities
- * of the piece. E: 6 per body, the change of its twist. The factor must be that of the present position. */
-void lw_dampers_advance(const lw_dampers *dampers, const lw_null_piece *piece, const double *z,
-                        const double *E, lw_data *data);
-/* Assembles N'C N at the state in data, after lw_forces, and factors it as L D L' without the directions that
- * are skipped. Returns the first direction whose pivot does not exceed its floor, or -1. */
-int lw_dampers_factor(lw_dampers *dampers, lw_data *data, double t);
-/* Begins a factor piece by piece: no direction is loose, missing or driven so far. */
-void lw_dampers_begin(lw_dampers *dampers);
-/* Assembles and factors the matrix of one piece, after lw_dampers_begin. */
-void lw_dampers_factor_piece(lw_dampers *dampers, const lw_null_piece *piece, lw_data *data, double t);
-/* Returns the diagonal of N'C N of the last factor, times the square of the unit of the speed that represents
- * the direction: a damping times length^2, for rotations and translations alike. */
-const double *lw_dampers_diagonal(const lw_dampers *dampers);
-/* Returns the pivots of the last factor, in the unit of lw_dampers_diagonal. */
-const double *lw_dampers_pivots(const lw_dampers *dampers);
-/* Returns, per direction, whether it is skipped because no damper ever resists it. The classification fills
- * this array. */
-bool *lw_dampers_skipped(lw_dampers *dampers);
-/* Returns, per direction, the floor of its pivot, in the unit of lw_dampers_diagonal. The classification
- * fills this array. */
-double *lw_dampers_floors(lw_dampers *dampers);
-/* Returns, per direction, whether the last factor has no pivot for it: the direction is skipped, held, or has
- * lost its damper at that position. */
-const bool *lw_dampers_loose(const lw_dampers *dampers);
-/* Returns the number of loose directions. */
-int lw_dampers_loose_count(const lw_dampers *dampers);
-/* Returns the first direction that is neither skipped nor held and has lost its pivot, or -1. */
-int lw_dampers_missing(const lw_dampers *dampers);
-/* Tells whether there is such a direction. */
-bool lw_dampers_lost(const lw_dampers *dampers);
-/* Returns a direction of the last factor whose pivot is negative, so that it is driven rather than damped, or
- * -1. */
-int lw_dampers_driven(const lw_dampers *dampers);
-/* Returns the speed at which a negative damper in a joint does the most work along N z, with the damping of
- * the last factor, or -1. */
-int lw_dampers_driver(const lw_dampers *dampers, const double *z);
-/* Returns, per direction, whether a latent damper acts on it: a damper whose slope depends on position, time
- * or inputs, and may vanish in a region. */
-const bool *lw_dampers_latent(const lw_dampers *dampers);
-/* Returns the element of a latent damper that acts on direction k, or -1. */
-int lw_dampers_latent_element(const lw_dampers *dampers, int k);
-/* Returns, per element, whether it is a latent damper; NULL if there are none. */
-const bool *lw_dampers_still(const lw_dampers *dampers);
-/* Leaves latent dampers out of N'C N, or takes them in again. */
-void lw_dampers_without_latent(lw_dampers *dampers, bool without);
-/* Leaves the held directions to springs at all states to come, whatever their pivots are, and keeps all other
- * latent directions damped. NULL ends this. */
-void lw_dampers_freeze(lw_dampers *dampers, const bool *held);
-/* Leaves the held directions to springs at the state of the last factor, which no longer counts them as
- * missing. */
-void lw_dampers_hold(lw_dampers *dampers, const bool *held);
-/* Returns, per direction, whether it is held; NULL if the dampers are not frozen and no direction is held. */
-const bool *lw_dampers_held(const lw_dampers *dampers);
-/* Tells whether lw_dampers_freeze is in effect. */
-bool lw_dampers_frozen(const lw_dampers *dampers);
-/* Returns, per direction, whether its group chooses at each position which of its directions are damped
- * (lw_dampers_mix). */
-const bool *lw_dampers_within(const lw_dampers *dampers);
-/* Fills, per direction, the number of its group. Directions that dampers connect form a group, whose number
- * is that of one of its directions. */
-void lw_dampers_groups(const lw_dampers *dampers, int *of);
-/* Prepares groups that contain both skipped and other directions, which then choose their pivots at each
- * position. Must be called when skipped is filled. Returns false when memory is out. */
-bool lw_dampers_mix(lw_dampers *dampers, lw_arena *arena);
-/* Sets the dampers whose choice of pivots is taken over, so that both have the same basis. If the leader is
- * `dampers` itself, the choice of its last factor is kept; NULL: each factor chooses anew. */
-void lw_dampers_follow(lw_dampers *dampers, const lw_dampers *leader);
-/* size: per direction, the diagonal entry that would result if every damper that may act on the direction
- * took all of its speed. The rounding of the diagonal is measured by this size. */
-void lw_dampers_sizes(const lw_dampers *dampers, lw_data *data, double t, double *size);
-/* x = (N'C N)^-1 x, with zeros in D^-1 at loose directions. */
-void lw_dampers_solve(const lw_dampers *dampers, double *x);
-/* The same for the directions of a piece. */
-void lw_dampers_solve_piece(const lw_dampers *dampers, const lw_null_piece *piece, double *x);
-/* x = L^-1 x. */
-void lw_dampers_lower(const lw_dampers *dampers, double *x);
-/* x = L^-T x. */
-void lw_dampers_upper(const lw_dampers *dampers, double *x);
+typedef struct lw_dampers lw_dampers; /* massless_dampers.h */
 
 /* --- flow (massless_velocity.c) --------------------------------------------------------------------- */
 
@@ -306,7 +165,7 @@ struct lw_flow {
     /* Per speed: the w from which the last velocity was found. It is kept only where springs and latent
      * dampers act. */
     double *given;
-    double *apart;              /* Per speed: N zeta, where the subspace of some joint turns. */
+    double *apart;              /* Per speed: N zeta. */
     double *twist;              /* 6 per body: the twists of N zeta. */
     bool apart_known;           /* apart and twist belong to the present zeta. */
     struct lw_flow_kept *kept;  /* Data kept from one state to the next, see massless_velocity.h. */
@@ -325,21 +184,12 @@ lw_status lw_flow_at(lw_flow *flow, double t, const double *tau, lw_error *error
 /* Starts from the state (q, w) in flow->data and finds v = w + N zeta with N'Q(q, v, t) = 0 in all directions
  * that dampers resist. Afterwards data->v is v, and forces and power are those at v. */
 lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error *error);
-/* Judges the last factor: returns LW_ERROR_SINGULAR if a direction is driven, or if directions have lost
- * their pivots and springs may not hold them. At most `loose` directions may be left to springs. */
-lw_status lw_flow_lost(const lw_flow *flow, int loose, lw_error *error);
-/* Returns LW_ERROR_SINGULAR with the message that no speed balances the forces on direction k. */
-lw_status lw_flow_not_found(const lw_flow *flow, int k, double t, lw_error *error);
-/* Speeds beyond this count as not found: their squares would come close to the largest double. */
-#define LW_OUT_OF_REACH 1e150
-/* lw_flow_velocity for dampers that are steady (massless_steady.c). */
-lw_status lw_flow_steady(lw_flow *flow, double t, const double *tau, lw_error *error);
 
 /* The classification of the directions. */
 typedef struct lw_null_kinds {
     lw_direction_kind *kind; /* Per direction: what determines it. */
     bool *driven;            /* Per direction: its damping is negative. */
-    double *floor;           /* Per direction: the floor of its pivot in N'C N, as in lw_dampers_floors. */
+    double *floor;           /* Per direction: the floor of its pivot in N'C N, as in lw_dampers. */
     int *speed;              /* Per direction: the speed that names it, of a joint whose body moves. */
     bool *wanting;           /* Per direction: nothing but latent dampers resists it, if anything does. */
     /* Per direction: the direction is wanting, and a latent damper acts on it, so that the state decides
@@ -396,12 +246,6 @@ lw_status lw_springs_consistent(lw_flow *flow, lw_springs *springs, double t, co
 /* Adds to v the velocity that brings positions back into balance at a rate (1/s), by the last factor of G,
  * after lw_springs_velocity. */
 void lw_springs_pull(lw_springs *springs, double t, double rate, double *v);
-
-/* --- rows (massless_rows.c): the paper's equations (25), (26), (28) in (q, v) ------------------------ */
-
-/* out: nq + nv rows at (y, ydot). force: workspace of nv numbers. */
-void lw_massless_rows(const lw_model *model, lw_data *data, double t, const double *y, const double *ydot,
-                      double *force, double *out, lw_power *power);
 
 /* --- classification (massless_kinds.c) ------------------------------------------------------------------ */
 

@@ -150,49 +150,59 @@ static double left_over(const group *g) {
     return most;
 }
 
-int lw_mixed_factor(lw_mixed *m, const lw_mixed *follow, const int *start, const int *column,
-                    const double *value, const double *unit, const double *floor, const bool *held,
-                    bool frozen, double *pivot, double *inverse, int *driven) {
-    int lost = -1;
-    m->unit = unit;
+/* Takes the matrix of a group over from the sparse one, in units of length. */
+static void take_matrix(group *g, const lw_dampers *d) {
+    const double *unit = d->unit;
+    int n = g->size;
+    for (int i = 0; i < n;
+         i++) { /* Sparse rows end at the diagonal, and their columns ascend as members do. */
+        int row = g->member[i], at = 0;
+        for (int j = 0; j < n; j++) g->L[i * n + j] = 0;
+        for (int p = d->start[row]; p < d->start[row + 1]; p++) {
+            while (g->member[at] < d->column[p]) at++;
+            g->L[i * n + at] = unit[row] * unit[g->member[at]] * d->value[p];
+        }
+        for (int j = 0; j < i; j++) g->L[j * n + i] = g->L[i * n + j];
+        d->diagonal[row] = g->L[i * n + i];
+        g->order[i] = i;
+    }
+}
+
+void lw_mixed_factor(lw_dampers *d) {
+    lw_mixed *m = d->mixed;
+    const lw_mixed *follow = d->follow ? d->follow->mixed : NULL;
+    const double *unit = m->unit = d->unit;
+    for (int k = 0; k < d->size; k++)
+        if (d->within[k]) d->unit[k] = d->null->shape->unit[d->null->rep[k]];
     for (int k = 0; k < m->count; k++) {
         group *g = &m->groups[k];
         int n = g->size;
         double least = HUGE_VAL;
         if (follow) memcpy(g->kept, follow->groups[k].order, (size_t)n * sizeof *g->kept);
-        for (int i = 0; i < n; i++) g->order[i] = i;
-        /* The rows of the sparse matrix end at the diagonal, and their columns ascend as the members do. */
-        for (int i = 0; i < n; i++) {
-            int row = g->member[i], at = 0;
-            for (int j = 0; j < n; j++) g->L[i * n + j] = 0;
-            for (int p = start[row]; p < start[row + 1]; p++) {
-                while (g->member[at] < column[p]) at++;
-                g->L[i * n + at] = unit[row] * unit[g->member[at]] * value[p];
-            }
-            for (int j = 0; j < i; j++) g->L[j * n + i] = g->L[i * n + j];
-        }
+        take_matrix(g, d);
         for (int p = 0; p < g->rank; p++)
-            if (floor[g->slot[p]] > 0) least = fmin(least, floor[g->slot[p]]);
+            if (d->floor[g->slot[p]] > 0) least = fmin(least, d->floor[g->slot[p]]);
         bool another = follow && follow != m;
         int rank = 0; /* Held directions have the last slots. */
-        while (rank < g->rank && !held[g->slot[rank]]) rank++;
+        while (rank < g->rank && !d->held[g->slot[rank]]) rank++;
         int bad = factor_group(g, another ? follow->groups[k].found : rank, follow != NULL,
-                               frozen && least < HUGE_VAL,
+                               d->frozen && least < HUGE_VAL,
                                another || isinf(least) ? 0
-                               : frozen                ? least / 4
+                               : d->frozen             ? least / 4
                                                        : least);
-        if (lost < 0) lost = bad;
+        if (d->missing < 0) d->missing = bad;
         /* Without a floor, as in the classification, a pivot counts as negative if it is below minus the
          * rounding of the first pivot. */
         double below = isinf(least) ? 1e-9 * fabs(g->found ? g->d[0] : g->L[0]) : least;
-        for (int p = 0; p < n && !frozen; p++)
-            if ((p < g->found ? g->d[p] : g->L[p * n + p]) < -below) *driven = g->member[g->order[p]];
+        for (int p = 0; p < n && !d->frozen; p++)
+            if ((p < g->found ? g->d[p] : g->L[p * n + p]) < -below) d->driven = g->member[g->order[p]];
         for (int p = 0; p < n; p++) {
-            pivot[g->slot[p]] = p < g->found ? g->d[p] : p == g->found ? left_over(g) : 0;
-            inverse[g->slot[p]] = p < g->found ? unit[g->slot[p]] * unit[g->slot[p]] / g->d[p] : 0;
+            int slot = g->slot[p];
+            d->pivot[slot] = p < g->found ? g->d[p] : p == g->found ? left_over(g) : 0;
+            d->inverse[slot] = p < g->found ? unit[slot] * unit[slot] / g->d[p] : 0;
+            d->loose_count += d->loose[slot] = d->inverse[slot] == 0;
         }
     }
-    return lost;
 }
 
 /* x = L^-1 P x, which transforms forces of directions into forces of slots. */

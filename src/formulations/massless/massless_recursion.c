@@ -17,49 +17,51 @@
 #include <math.h>
 #include <string.h>
 
+static double dot(int n, const double *x, const double *weight, const double *y) {
+    double total = 0;
+    for (int k = 0; k < n; k++) total += weight[k] * x[k] * y[k];
+    return total;
+}
+/* Removes from y its part along x, whose square is given. */
+static void remove_along(int n, const double *x, const double *weight, double square, double *y) {
+    double part = dot(n, x, weight, y) / square;
+    for (int k = 0; k < n; k++) y[k] -= part * x[k];
+}
+
 /* Removes from the accelerations y of a joint their massless part. The result is the smallest of all
  * accelerations that differ by massless ones, so it does not depend on the speeds that represent the
  * directions (the pseudo-inverse of 17). */
 static void remove_still(const massless_method *m, int i, double *y) {
     const lw_null_shape *shape = m->shape;
     const lw_link *link = &shape->model->links[i];
-    int nv = link->joint.nv;
-    double basis[LW_JOINT_MAX_V][LW_JOINT_MAX_V], unit[LW_JOINT_MAX_V];
-    if (!shape->changing[i]) { /* All speeds that are not prescribed represent directions. */
+    const int nv = link->joint.nv;
+    double basis[LW_JOINT_MAX_V][LW_JOINT_MAX_V], square[LW_JOINT_MAX_V], weight[LW_JOINT_MAX_V];
+    if (!shape->responding[i]) { /* All speeds that are not prescribed represent directions. */
         for (int k = 0; k < nv; k++)
             if (shape->left_out[i] >> k & 1) y[k] = 0;
         return;
     }
-    const double *n = m->flow->null->value + m->entry[i];
-    if (link->kernel == LW_KERNEL_UNIVERSAL) {
-        double inverse = 1 / (n[0] * n[0] + n[1] * n[1]), along = (n[0] * y[0] + n[1] * y[1]) * inverse;
-        y[0] -= along * n[0], y[1] -= along * n[1];
+    const int first = m->direction[i];
+    if (link->kernel == LW_KERNEL_UNIVERSAL) { /* one direction of two rotations */
+        const double *n = m->flow->null->value + shape->nodes[shape->node_start[first]].entry;
+        double part = (n[0] * y[0] + n[1] * y[1]) / (n[0] * n[0] + n[1] * n[1]);
+        y[0] -= part * n[0], y[1] -= part * n[1];
         return;
     }
-    int count = __builtin_popcount(shape->left_out[i]);
-    if (link->kernel == LW_KERNEL_SPHERICAL && count == 1) {
-        lw_v3_axpy(-lw_v3_dot(n, y) / lw_v3_dot(n, n), n, y);
-        return;
-    }
-    for (int k = 0; k < nv; k++) unit[k] = 1 / shape->unit[link->v + k];
-    for (int d = 0; d < count; d++) { /* Gram-Schmidt orthogonalisation in units of length */
-        n = m->flow->null->value + shape->nodes[shape->node_start[m->direction[i] + d]].entry;
-        double *own = basis[d], square = 0, along = 0;
-        for (int k = 0; k < nv; k++) own[k] = unit[k] * n[k];
-        for (int e = 0; e < d; e++) {
-            double dot = 0;
-            for (int k = 0; k < nv; k++) dot += own[k] * basis[e][k];
-            for (int k = 0; k < nv; k++) own[k] -= dot * basis[e][k];
-        }
-        for (int k = 0; k < nv; k++) square += own[k] * own[k];
-        for (int k = 0; k < nv; k++) own[k] /= sqrt(square), along += own[k] * unit[k] * y[k];
-        for (int k = 0; k < nv; k++) y[k] -= along * own[k] / unit[k];
+    for (int k = 0; k < nv; k++) weight[k] = 1 / shape->square[link->v + k];
+    for (int d = 0; first + d < shape->count && shape->rep_body[first + d] == i; d++) {
+        /* Gram-Schmidt orthogonalisation in units of length */
+        const double *n = m->flow->null->value + shape->nodes[shape->node_start[first + d]].entry;
+        for (int k = 0; k < nv; k++) basis[d][k] = n[k];
+        for (int e = 0; e < d; e++) remove_along(nv, basis[e], weight, square[e], basis[d]);
+        square[d] = dot(nv, basis[d], weight, basis[d]);
+        remove_along(nv, basis[d], weight, square[d], y);
     }
 }
 
 /* The same as eliminate of tree_forward.h, with the kernels of massless_joints.h for joints of several speeds
  * of which some are left out. Returns the first body whose pivot is below its floor, or 0. */
-static int eliminate_mixed(const massless_method *m, const recursion *r, int *speed) {
+static int eliminate_deficient(const massless_method *m, const recursion *r, int *speed) {
     const unsigned char *left_out = m->shape->left_out;
     int body = 0;
     for (int i = r->model->body_count; i >= 1; i--) {
@@ -104,7 +106,7 @@ static void accelerate_given(const recursion *r, int i, const double *given) {
 /* The same as accelerate of tree_forward.h for joints of which some speeds are left out. given: the
  * accelerations of the speeds that represent massless directions; NULL: the result is wdot, which has no
  * massless part. */
-static void accelerate_mixed(const massless_method *m, const recursion *r, const double *given) {
+static void accelerate_deficient(const massless_method *m, const recursion *r, const double *given) {
     const unsigned char *left_out = m->shape->left_out;
     hang_ground(r);
     for (int i = 1; i <= r->model->body_count; i++) {
@@ -161,7 +163,7 @@ static lw_status lost(const massless_method *m, int body, int speed, lw_error *e
 static void find_velocities(massless_method *m, const recursion *r, bool as_given) {
     bool apart = !as_given && m->shape->count;
     lw_flow *flow = m->flow;
-    if (apart && !flow->apart_known) motion_apart(flow->null, flow->zeta, flow->apart, flow->twist);
+    if (apart && !flow->apart_known) lw_null_motion(flow->null, flow->zeta, flow->apart, flow->twist);
     velocities_apart(m->shape, r, flow->apart, apart ? flow->twist : NULL);
 }
 
@@ -171,13 +173,10 @@ lw_status lw_massless_accelerate(massless_method *m, bool as_given, lw_error *er
     int speed, body;
     r.floor = m->floor;
     find_velocities(m, &r, as_given);
-    if (m->mixed) take_left_out(m);
-    body = m->mixed ? eliminate_mixed(m, &r, &speed) : eliminate(&r, &speed);
+    take_left_out(m);
+    body = eliminate_deficient(m, &r, &speed);
     if (body) return lost(m, body, speed, error);
-    if (m->mixed)
-        accelerate_mixed(m, &r, NULL);
-    else
-        accelerate(&r);
+    accelerate_deficient(m, &r, NULL);
     return LW_OK;
 }
 
@@ -187,7 +186,7 @@ lw_status lw_massless_accelerate(massless_method *m, bool as_given, lw_error *er
 void lw_massless_accelerate_by_rates(massless_method *m, double *vdot) {
     const lw_model *model = m->shape->model;
     const recursion r = recursion_of(model, m->flow->data);
-    accelerate_mixed(m, &r, vdot);
+    accelerate_deficient(m, &r, vdot);
     memcpy(vdot, r.vdot, (size_t)model->nv * sizeof *vdot);
 }
 
@@ -220,11 +219,8 @@ void lw_massless_find_floors(massless_method *m) {
         velocities(&r);
         int speed;
         lw_null_at(m->flow->null, data);
-        if (m->mixed) take_left_out(m);
-        if (m->mixed)
-            eliminate_mixed(m, &r, &speed);
-        else
-            eliminate(&r, &speed);
+        take_left_out(m);
+        eliminate_deficient(m, &r, &speed);
         for (int i = 1; i <= model->body_count; i++) {
             const lw_link *link = &model->links[i];
             for (int k = 0; k < link->joint.nv; k++) {
@@ -244,11 +240,11 @@ void lw_massless_find_floors(massless_method *m) {
         /* A speed that was left out or singular at all these positions gets the pivot of the joint's other
          * speeds of its kind. */
         double most[2] = {0, 0};
-        for (int k = 0; k < link->joint.nv && shape->changing[i]; k++) {
+        for (int k = 0; k < link->joint.nv && shape->responding[i]; k++) {
             double *of = &most[lw_joint_speed_turns(link->joint.type, k)];
             *of = fmax(*of, m->rate[link->v + k]);
         }
-        for (int k = 0; k < link->joint.nv && shape->changing[i]; k++)
+        for (int k = 0; k < link->joint.nv && shape->responding[i]; k++)
             m->rate[link->v + k] = most[lw_joint_speed_turns(link->joint.type, k)];
     }
     for (int k = 0; k < model->nv; k++) {

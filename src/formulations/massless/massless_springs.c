@@ -63,9 +63,7 @@ static bool find_groups(const lw_null_shape *shape, int *up) {
     }
     for (int f = 0; f < model->force_count; f++) {
         const lw_force *force = &model->forces[f];
-        if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING ||
-            force->type == LW_FORCE_APPLIED)
-            unite(up, of_body[force->bodies[0]], of_body[force->bodies[1]]);
+        if (!acts_in_joint(force)) unite(up, of_body[force->bodies[0]], of_body[force->bodies[1]]);
     }
     free(of_body);
     return true;
@@ -76,11 +74,11 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
     const lw_model *model = flow->model;
     lw_springs *s = LW_NEW(arena, lw_springs, 1);
     int n = shape->count, *up = malloc(((size_t)n + 1) * sizeof *up);
-    int *place = calloc((size_t)n + 2, sizeof *place);
-    bool fine = s && up && place && find_groups(shape, up);
+    int *next = calloc((size_t)n + 2, sizeof *next);
+    bool fine = s && up && next && find_groups(shape, up);
     if (fine) {
         s->flow = flow, s->probe = probe;
-        probe->data->still = lw_dampers_still(probe->dampers);
+        probe->data->still = probe->dampers->still;
         for (int k = 0; k < n; k++) s->candidates += candidate[k];
         int room = s->candidates + 1;
         s->candidate = LW_NEW(arena, int, room);
@@ -111,7 +109,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         fine = !lw_arena_failed(arena);
     }
     if (fine) { /* Candidates are counted, then sorted, by the root of their group. */
-        int *size = place, at = 0;
+        int *size = next, at = 0;
         for (int k = 0; k < n; k++)
             if (candidate[k]) size[root(up, k)]++;
         for (int k = 0; k < n; k++) s->group[k] = -1;
@@ -126,7 +124,7 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->first[s->groups] = at;
         for (int k = 0; k < n; k++) s->group[k] = s->group[root(up, k)];
         for (int k = 0; k < n; k++)
-            if (candidate[k]) s->candidate[place[root(up, k)]++] = k;
+            if (candidate[k]) s->candidate[next[root(up, k)]++] = k;
         size_t most = 0;
         for (int g = 0; g < s->groups && fine; g++) {
             size_t own = (size_t)(s->first[g + 1] - s->first[g]);
@@ -139,13 +137,13 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->shifted = LW_NEW(arena, double, most *most + 1);
         fine = fine && !lw_arena_failed(arena);
     }
-    free(place), free(up);
+    free(next), free(up);
     return fine ? s : NULL;
 }
 
 /* Takes the candidates that are algebraic at the position of the flow. */
 static void take_loose(lw_springs *s) {
-    const bool *loose = lw_dampers_loose(s->flow->dampers);
+    const bool *loose = s->flow->dampers->loose;
     s->count = s->largest = 0;
     for (int g = 0; g < s->groups; g++) {
         s->start[g] = s->count;
@@ -164,7 +162,7 @@ static bool balance(lw_springs *s, double t, const double *q, const double *v, c
                     double *out) {
     lw_flow *probe = s->probe;
     probe->null->follow = s->flow->null;
-    lw_dampers_follow(probe->dampers, s->flow->dampers);
+    probe->dampers->follow = s->flow->dampers;
     lw_take_state(probe->model, probe->data, t, q, v);
     if (lw_flow_at(probe, t, tau, NULL) != LW_OK) return false;
     memcpy(out, probe->gamma, (size_t)probe->shape->count * sizeof *out);
@@ -191,11 +189,10 @@ static void find_efforts(lw_springs *s, double t, const double *tau) {
     for (int k = 0; k < model->nv; k++) data->tau[k] = tau ? tau[k] : 0;
     for (int f = -1; f < model->force_count; f++) { /* f = -1 stands for the caller's joint forces. */
         const lw_force *force = f < 0 ? NULL : &model->forces[f];
-        bool in_joint = force && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
-                        force->type != LW_FORCE_APPLIED;
+        bool in_joint = force && acts_in_joint(force);
         if (force && !(in_joint && force->closure < 0)) {
-            const int *bodies =
-                in_joint ? model->joints[model->closures[force->closure]].info.bodies : force->bodies;
+            int bodies[2];
+            lw_damper_bodies(model, force, bodies);
             for (int b = 0; b < 2; b++) memset(data->load + 6 * bodies[b], 0, 6 * sizeof *data->load);
             lw_forces_add(model, data, f, f + 1, t, false);
             for (int b = 0; b < 2; b++) {
@@ -422,7 +419,7 @@ static lw_status say(const lw_springs *s, int k, lw_error *error, const char *re
  * across it at this position only. */
 static bool is_sprung(const lw_springs *s, int k) {
     const bool *held = lw_dampers_held(s->flow->dampers);
-    return lw_dampers_skipped(s->flow->dampers)[k] || (held && held[k]);
+    return s->flow->dampers->skipped[k] || (held && held[k]);
 }
 
 /* Reports that Newton's method has found no balance. */
@@ -467,9 +464,9 @@ static lw_status check_stable(const lw_springs *s, double t, lw_error *error) {
  * sizes, if this share exceeds the tolerance of the balance check and the distance from balance exceeds the
  * rounding of positions; else -1. Leaves -g in g and the displacement to the balance in solution. */
 static int out_of_balance(lw_springs *s, double t, const double *tau) {
-    static const double share = 5e-7;    /* a share of the forces on the direction, as LW_BALANCE_ENOUGH */
+    static const double allowed = 5e-7;  /* a share of the forces on the direction, as LW_BALANCE_ENOUGH */
     static const double rounding = 1e-9; /* an angle, or a part of the typical length */
-    double most = share;
+    double most = allowed;
     int bad = -1;
     take_balance(s, t, tau);
     solve(s);
@@ -482,7 +479,7 @@ static int out_of_balance(lw_springs *s, double t, const double *tau) {
 }
 
 lw_status lw_springs_check_balance(lw_springs *s, double t, const double *tau, lw_error *error) {
-    if (!lw_dampers_loose_count(s->flow->dampers)) return LW_OK;
+    if (!s->flow->dampers->loose_count) return LW_OK;
     int k = out_of_balance(s, t, tau);
     if (k < 0) return LW_OK;
     const lw_link *link = &s->flow->model->links[s->flow->shape->rep_body[s->direction[k]]];
@@ -512,7 +509,7 @@ lw_status lw_springs_settle(lw_springs *s, double t, const double *tau, double *
         lw_take_state(model, flow->data, t, q, v);
         lw_status status = lw_flow_at(flow, t, tau, error);
         if (status != LW_OK) return status;
-        if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
+        if (!flow->dampers->loose_count) return LW_OK;
         lw_springs_find_regions(s, t, tau);
         lw_springs_factor(s, t, tau);
         take_balance(s, t, tau);
@@ -644,9 +641,9 @@ lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double 
         lw_take_state(model, flow->data, t, q, v);
         lw_status status = lw_flow_at(flow, t, tau, NULL);
         if (status != LW_OK) return status;
-        if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
+        if (!flow->dampers->loose_count) return LW_OK;
         lw_springs_find_regions(s, t, tau);
-        if (!stays && lw_dampers_lost(flow->dampers)) {
+        if (!stays && flow->dampers->missing >= 0) {
             stays = !leave(s, t, tau, q, v);
             continue;
         }
@@ -689,7 +686,7 @@ lw_status lw_springs_descend(lw_springs *s, double t, const double *tau, double 
 lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_error *error) {
     lw_flow *flow = s->flow;
     const lw_model *model = flow->model;
-    if (!lw_dampers_loose_count(flow->dampers)) return LW_OK;
+    if (!flow->dampers->loose_count) return LW_OK;
     lw_springs_find_regions(s, t, tau);
     lw_springs_factor(s, t, tau);
     take_balance(s, t, tau);
@@ -731,7 +728,7 @@ lw_status lw_springs_velocity(lw_springs *s, double t, const double *tau, lw_err
 
 void lw_springs_pull(lw_springs *s, double t, double rate, double *v) {
     lw_flow *flow = s->flow;
-    if (!lw_dampers_loose_count(flow->dampers)) return;
+    if (!flow->dampers->loose_count) return;
     take_balance(s, t, NULL);
     for (int k = 0; k < s->count; k++) s->g[k] *= rate;
     solve(s);

@@ -4,7 +4,7 @@
 #ifndef LW_MASSLESS_SPRINGS_H
 #define LW_MASSLESS_SPRINGS_H
 
-#include "formulations/massless/massless_parts.h"
+#include "formulations/massless/massless_dampers.h"
 #include "constraints/projection.h"
 
 struct lw_springs {
@@ -62,6 +62,9 @@ void lw_springs_spread(lw_springs *s, int k, const double *x);
 
 /* --- positions where a damper is lost (massless_lost_damping.c) --------------------------------------- */
 
+/* Tells whether the pivot of direction k vanishes at q or close to it along the motion u. */
+bool lw_pivot_vanishes(lw_flow *probe, int k, double t, const double *tau, const double *q, const double *v,
+                       const double *u);
 /* Leaves directions to springs that have lost their damper in a region, not only at a single position where
  * the damper stands across the motion. Must follow a factor of the dampers that is not frozen. */
 void lw_springs_find_regions(lw_springs *s, double t, const double *tau);
@@ -77,11 +80,11 @@ int lw_springs_slack(const lw_springs *s);
 /* Stores in `down` the speeds of the directions that pass, computed with the largest pivot that still counts
  * as lost in place of their own pivot, and HUGE_VAL for all other directions. */
 void lw_springs_take_passing(lw_springs *s);
-/* Moves q along `way`, per algebraic direction, by the least distance at which no damper is lost; only
+/* Moves q along a motion, per algebraic direction, by the least distance at which no damper is lost; only
  * directions that have lost their damper move. The motion takes a time of the order of the cube of this
  * distance. Returns false if there is no such distance. */
 bool lw_springs_step_aside(lw_springs *s, double t, const double *tau, double *q, const double *v,
-                           const double *way);
+                           const double *motion);
 /* lw_springs_step_aside along the unbalanced forces. */
 bool lw_springs_pass(lw_springs *s, double t, const double *tau, double *q, const double *v);
 

@@ -13,6 +13,7 @@
 #include "formulations/massless/massless_motion.h"
 #include "model/compile.h"
 #include "model/joint.h"
+#include "core/pseudo_random.h"
 
 #include <stdlib.h>
 
@@ -22,7 +23,7 @@
  * stored by rows, by Jacobi's rotations. */
 static void eigen(int n, double *A, double *V) {
     for (int k = 0; k < n * n; k++) V[k] = k % (n + 1) == 0;
-    for (int sweep = 0; sweep < 30; sweep++) {
+    for (int round = 0; round < 30; round++) {
         double off = 0, on = 0;
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) *(i == j ? &on : &off) += A[n * i + j] * A[n * i + j];
@@ -106,21 +107,13 @@ int lw_kinetic_own(const lw_model *model, int i, double length, double K[36]) {
 
 /* --- which speeds ------------------------------------------------------------------------------------- */
 
-/* Random numbers between -1 and 1, the same in every run (splitmix64). */
-static double chance(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)(int64_t)(z ^ (z >> 31)) / 9.3e18;
-}
-
 static void random_position(const lw_model *model, double length, uint64_t *state, double *q) {
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         int at = lw_joint_quaternion(link->joint.type);
         for (int k = 0; k < link->joint.nq; k++) {
             bool slides = at < 0 ? !lw_joint_speed_turns(link->joint.type, k) : k < at;
-            q[link->q + k] = chance(state) * (slides ? length : 2);
+            q[link->q + k] = lw_pseudo_random(state) * (slides ? length : 2);
         }
         if (at >= 0) lw_quat_normalise(q + link->q + at);
     }
@@ -171,8 +164,7 @@ static void inspect(const lw_model *model, lw_data *data, double length, double 
             rank = make_projector(6, 1, total);
         }
         unsigned found = 0;
-        eliminate_joint(link->joint.nv, link->prescribed, true, &found, subspace(&r, i, S), length, total, U,
-                        D);
+        eliminate_joint(link, true, &found, subspace(&r, i, S), length, total, U, D);
         null[i] = (unsigned char)found;
         plain[i] = rank + __builtin_popcount(found) == 6;
         if (link->parent) kinetic_to_parent(&r, i, length, total, K + 36 * link->parent);
@@ -181,126 +173,79 @@ static void inspect(const lw_model *model, lw_data *data, double length, double 
 
 /* --- paths -------------------------------------------------------------------------------------------- */
 
-/* A list that grows. */
-typedef struct list {
-    int *at, count, room;
-} list;
+/* The paths of all directions, one after the other. */
+typedef struct paths {
+    lw_null_node *nodes;
+    double *twist; /* 6 per node: the twist of its body in the direction. */
+    int count, room;
+} paths;
 
-static bool push(list *l, int x) {
-    if (l->count == l->room) {
-        int room = l->room ? 2 * l->room : 64;
-        int *more = realloc(l->at, (size_t)room * sizeof *more);
-        if (!more) return false;
-        l->at = more, l->room = room;
+/* Appends a node, and returns its twist; NULL when memory is out. */
+static double *add_node(paths *p, const lw_model *model, int body, int parent) {
+    if (p->count == p->room) {
+        size_t room = p->room ? 2 * (size_t)p->room : 64;
+        lw_null_node *nodes = realloc(p->nodes, room * sizeof *nodes);
+        if (nodes) p->nodes = nodes;
+        double *twist = realloc(p->twist, 6 * room * sizeof *twist);
+        if (twist) p->twist = twist;
+        if (!nodes || !twist) return NULL;
+        p->room = (int)room;
     }
-    l->at[l->count++] = x;
-    return true;
+    const lw_link *link = &model->links[body];
+    p->nodes[p->count] =
+        (lw_null_node){.body = body, .parent = parent, .kernel = link->kernel, .sign = link->sign};
+    return p->twist + 6 * p->count++;
 }
 
-typedef struct draft {
-    list rep, rep_body, node_start, node_body, node_parent, node_entry, node_moved, entry_start, speed,
-        moved_start, moved;
-    int *child, *child_start; /* The children of all bodies, and the range of each body's children. */
-} draft;
-
-static void free_draft(draft *d) {
-    list *all[] = {&d->rep,         &d->rep_body,    &d->node_start, &d->node_body,
-                   &d->node_parent, &d->node_entry,  &d->node_moved, &d->entry_start,
-                   &d->speed,       &d->moved_start, &d->moved};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]->at);
-    free(d->child), free(d->child_start);
-}
-
-static bool list_children(const lw_model *model, draft *d) {
-    int n = model->body_count;
-    d->child = calloc((size_t)n + 1, sizeof *d->child);
-    d->child_start = calloc((size_t)n + 3, sizeof *d->child_start);
-    if (!d->child || !d->child_start) return false;
-    for (int i = 1; i <= n; i++) d->child_start[model->links[i].parent + 2]++;
-    for (int i = 0; i <= n + 1; i++) d->child_start[i + 1] += d->child_start[i];
-    for (int i = 1; i <= n; i++) d->child[d->child_start[model->links[i].parent + 1]++] = i;
-    return true;
-}
-
-/* Appends a node to the path. speed: the only speed of its joint that takes part, or -1 if all do. stops: the
- * path ends there. */
-static bool push_node(draft *d, const lw_model *model, int body, int parent, bool stops, int speed) {
-    bool fine = push(&d->node_body, body) && push(&d->node_parent, parent) &&
-                push(&d->node_entry, d->speed.count) && push(&d->node_moved, stops ? -1 : d->moved.count);
-    if (fine && speed >= 0) fine = push(&d->speed, speed);
-    for (int k = 0; fine && speed < 0 && k < model->links[body].joint.nv; k++)
-        fine = push(&d->speed, model->links[body].v + k);
-    return fine && (stops || push(&d->moved, body));
-}
-
-/* Tells whether joint i has free speeds that do not represent directions, and so respond. */
-static bool responds(const lw_null_shape *shape, int i) {
+/* Returns the free speeds of joint i that do not represent directions, and so respond. */
+static unsigned responding(const lw_null_shape *shape, int i) {
     const lw_link *link = &shape->model->links[i];
     unsigned all = (1u << link->joint.nv) - 1;
-    return (all & ~(unsigned)link->prescribed & ~(unsigned)shape->left_out[i]) != 0;
+    return all & ~(unsigned)link->prescribed & ~(unsigned)shape->left_out[i];
+}
+
+/* Returns the square of a twist, with lengths measured by `length`. */
+static double square_of(const double a[6], double length) {
+    return lw_v3_dot(a, a) + lw_v3_dot(a + 3, a + 3) / (length * length);
 }
 
 /* Finds the path of the direction that speed k of body i represents: the bodies that move, and those at which
  * the path ends, by K, U, D of the kinetic bodies in `null` at one position. */
-static bool find_way(const lw_null *null, const recursion *r, draft *d, int i, int k) {
+static bool find_path(const lw_null *null, const recursion *r, paths *p, int i, int k) {
     const lw_null_shape *shape = null->shape;
     const lw_model *model = shape->model;
-    int first = d->node_body.count;
-    if (!push(&d->rep, model->links[i].v + k) || !push(&d->rep_body, i) || !push(&d->node_start, first) ||
-        !push(&d->entry_start, d->speed.count) || !push(&d->moved_start, d->moved.count) ||
-        !push_node(d, model, i, -1, false, responds(shape, i) ? -1 : model->links[i].v + k))
-        return false;
-    /* The twists of the nodes, in the same order. */
-    int room = 16;
-    double *twist = malloc(6 * (size_t)room * sizeof *twist);
+    const int first = p->count;
+    double *twist = add_node(p, model, i, -1), S[6], x[LW_JOINT_MAX_V];
     if (!twist) return false;
-    lw_null_root(null, r, i, k, NULL, twist);
-    /* Elsewhere another speed of the joint may represent the direction, so the path is that of a combination
-     * of all directions of the joint. */
-    if (responds(shape, i)) {
-        double other[6], weight = 0.3;
-        unsigned left = null->left_out[shape->kinetic_of[i]];
+    /* Elsewhere another speed of a joint whose other speeds respond may represent the direction, so the path
+     * is that of a combination of all directions of the joint. */
+    if (responding(shape, i)) {
+        double value[36], twists[36], weight = 0.3;
+        unsigned left = lw_null_root(null, r, i, value, 6, twists, 6);
         memset(twist, 0, 6 * sizeof *twist);
-        for (int l = 0; l < model->links[i].joint.nv; l++, weight += 0.47) {
-            if (!(left >> l & 1)) continue;
-            lw_null_root(null, r, i, l, NULL, other);
-            lw_v6_axpy(weight, other, twist);
+        for (int d = 0; d < __builtin_popcount(left); d++, weight += 0.47)
+            lw_v6_axpy(weight, twists + 6 * d, twist);
+    } else
+        memcpy(twist, subspace(r, i, S) + 6 * k, 6 * sizeof *twist);
+    for (int at = first; at < p->count; at++) {
+        const int body = p->nodes[at].body;
+        if (p->nodes[at].moved < 0) continue;
+        for (int c = shape->child_start[body]; c < shape->child_start[body + 1]; c++) {
+            const int child = shape->child[c];
+            double *a = add_node(p, model, child, at - first);
+            if (!a) return false;
+            const double *motion = subspace(r, child, S), *parent = p->twist + 6 * at;
+            twist_to_child(r, child, parent, a);
+            const double before = square_of(a, shape->length);
+            take_up(&model->links[child], motion, shape->length, a, x);
+            add_motion(&model->links[child], motion, x, a);
+            if (square_of(a, shape->length) <= LW_KINETIC_ZERO * before || shape->plain[child])
+                p->nodes[p->count - 1].moved = -1;
+            else
+                lw_null_respond(null, r, child, parent, NULL, a);
         }
     }
-    bool fine = true;
-    for (int at = 0; fine && first + at < d->node_body.count; at++) {
-        if (d->node_moved.at[first + at] < 0) continue;
-        int body = d->node_body.at[first + at];
-        for (int c = d->child_start[body]; fine && c < d->child_start[body + 1]; c++) {
-            int count = d->node_body.count - first, child = d->child[c];
-            if (count == room) {
-                double *more = realloc(twist, 12 * (size_t)room * sizeof *more);
-                if (!more) {
-                    fine = false;
-                    break;
-                }
-                twist = more, room *= 2;
-            }
-            double *a = twist + 6 * count, x[6], S[6];
-            const lw_link *link = &model->links[child];
-            twist_to_child(r, child, twist + 6 * at, a);
-            double left =
-                take_up(link->joint.nv, link->prescribed, subspace(r, child, S), shape->length, a, x);
-            bool stops = left < LW_KINETIC_ZERO || shape->plain[child];
-            if (!stops) lw_null_respond(null, r, child, twist + 6 * at, NULL, a);
-            fine = push_node(d, model, child, at, stops, -1);
-        }
-    }
-    free(twist);
-    return fine;
-}
-
-static int *settle(lw_arena *arena, const list *l, int last) {
-    int *out = LW_NEW(arena, int, l->count + 2);
-    if (!out) return NULL;
-    if (l->count) memcpy(out, l->at, (size_t)l->count * sizeof *out);
-    out[l->count] = last;
-    return out;
+    return true;
 }
 
 /* Tells whether the motion subspace of a joint, in the axes of its body, depends on position. */
@@ -309,68 +254,30 @@ static bool subspace_turns(const lw_link *link) {
     return link->kernel >= LW_KERNEL_SPHERICAL && (joint->inverse || lw_joint_subspace_varies(joint->type));
 }
 
-/* Lists the bodies whose relative poses are needed (placed) and the joints at which the bias of w differs
- * from that of v (corrected). */
-static bool list_bodies(lw_null_shape *shape) {
+/* Lists the joints at which the bias of w differs from that of v. */
+static bool list_corrected(lw_null_shape *shape) {
     const lw_model *model = shape->model;
-    enum { TOUCHED = 1, MOVED = 2, DONOR = 4 };
-    int n = model->body_count, count = 0;
+    enum { TOUCHED = 1, MOVED = 2 };
+    int n = model->body_count;
     unsigned char *mark = calloc((size_t)n + 1, 1);
-    if (!mark) return false;
-    for (int k = 0; k < shape->node_start[shape->count]; k++)
+    shape->corrected = LW_NEW(shape->arena, int, n + 1);
+    shape->carried = LW_NEW(shape->arena, unsigned char, n + 1);
+    bool fine = mark && !lw_arena_failed(shape->arena);
+    for (int k = 0; k < shape->node_start[shape->count] && fine; k++)
         mark[shape->nodes[k].body] |= shape->nodes[k].moved < 0 ? TOUCHED : TOUCHED | MOVED;
-    for (int k = 0; k < shape->donor_count; k++) mark[shape->donors[k]] |= DONOR;
-    bool known = model->forces_need_world && shape->count;
-    for (int i = 1; i <= n; i++) count += mark[i] || known;
-    shape->placed = LW_NEW(shape->arena, int, count + 1);
-    shape->corrected = LW_NEW(shape->arena, int, count + 1);
-    shape->carried = LW_NEW(shape->arena, unsigned char, count + 1);
-    bool fine = !lw_arena_failed(shape->arena);
     for (int i = 1; i <= n && fine; i++) {
         const lw_link *link = &model->links[i];
-        bool turns = subspace_turns(link);
-        if ((mark[i] || known) && link->kernel >= LW_KERNEL_PRISMATIC)
-            shape->placed[shape->placed_count++] = i;
-        if (!(mark[i] & TOUCHED) || !(mark[link->parent] & MOVED || turns)) continue;
-        shape->carried[shape->corrected_count] = (mark[link->parent] & MOVED) != 0;
+        bool carried = mark[link->parent] & MOVED;
+        if (!(mark[i] & TOUCHED) || !(carried || subspace_turns(link))) continue;
+        shape->carried[shape->corrected_count] = carried;
         shape->corrected[shape->corrected_count++] = i;
-        shape->turning |= turns;
     }
     free(mark);
     return fine;
 }
 
-/* Tells whether the values of the block are constant, as those of hinges that absorb a constant twist are. */
-static bool is_constant(const lw_null_shape *shape, const lw_null_block *block) {
-    const lw_null_node *nodes = shape->nodes + shape->node_start[block->first],
-                       *end = shape->nodes + shape->node_start[block->first + 1];
-    bool constant = block->root == LW_ROOT_CONSTANT;
-    for (const lw_null_node *at = nodes + 1; at < end && constant; at++)
-        constant = at->moved < 0 && at->kernel < LW_KERNEL_PRISMATIC;
-    return constant;
-}
-
-/* Marks the blocks that share no key, a speed or a body, with another block. The keys of direction k are
- * key[start[k]] to key[start[k + 1] - 1]. */
-static bool mark_alone(lw_null_shape *shape, int keys, const int *start, const int *key) {
-    int *owner =
-        calloc((size_t)keys + 1, sizeof *owner); /* Per key: 1 + its block; -1 if several blocks have it. */
-    for (int pass = 0; pass < 2 && owner; pass++)
-        for (int b = 0; b < shape->block_count; b++) {
-            lw_null_block *block = &shape->blocks[b];
-            for (int e = start[block->first]; e < start[block->first + block->count]; e++)
-                if (pass)
-                    block->alone &= owner[key[e]] == b + 1;
-                else
-                    owner[key[e]] = owner[key[e]] && owner[key[e]] != b + 1 ? -1 : b + 1;
-        }
-    bool fine = owner != NULL;
-    free(owner);
-    return fine;
-}
-
 /* Tells whether directions a and b have the same path. */
-static bool same_way(const lw_null_shape *shape, int a, int b) {
+static bool same_path(const lw_null_shape *shape, int a, int b) {
     int count = shape->node_start[a + 1] - shape->node_start[a];
     const lw_null_node *one = shape->nodes + shape->node_start[a], *two = shape->nodes + shape->node_start[b];
     if (!count || shape->node_start[b + 1] - shape->node_start[b] != count) return false;
@@ -385,52 +292,67 @@ static bool list_blocks(lw_null_shape *shape) {
     for (int k = 0; shape->blocks && k < shape->count; k++) {
         lw_null_block *block = &shape->blocks[shape->block_count];
         int root = shape->rep_body[k];
-        if (k && same_way(shape, k - 1, k)) {
+        if (k && same_path(shape, k - 1, k)) {
             block[-1].count++;
             continue;
         }
         block->first = k, block->count = 1;
         block->entries = shape->entry_start[k + 1] - shape->entry_start[k];
         block->moved = shape->moved_start[k + 1] - shape->moved_start[k];
-        block->responding = shape->model->links[root].joint.nv -
-                            __builtin_popcount(shape->left_out[root] | shape->model->links[root].prescribed);
-        block->root = shape->changing[root]                        ? LW_ROOT_RESPONDS
+        block->root = shape->responding[root]                      ? LW_ROOT_RESPONDS
                       : subspace_turns(&shape->model->links[root]) ? LW_ROOT_TURNS
                                                                    : LW_ROOT_CONSTANT;
         shape->block_count++;
     }
     for (lw_null_block *block = shape->blocks; block && block < shape->blocks + shape->block_count; block++) {
-        block->entry = shape->entry_start[block->first], block->place = shape->moved_start[block->first];
-        block->body = shape->rep_body[block->first], block->speed = shape->rep[block->first];
-        block->constant = !shape->dense && is_constant(shape, block);
-        block->alone = true;
+        block->entry = shape->entry_start[block->first], block->twist = shape->moved_start[block->first];
     }
-    return shape->blocks && mark_alone(shape, shape->model->nv, shape->entry_start, shape->speed) &&
-           mark_alone(shape, shape->model->body_count + 1, shape->moved_start, shape->body);
+    return shape->blocks != NULL;
 }
 
-/* Copies the draft into the shape. */
-static bool finish(lw_null_shape *shape, const draft *d) {
+/* Allocates the lists of all directions: `entries` values and `moved` bodies in all. */
+static bool allocate(lw_null_shape *shape, int count, int entries, int moved) {
     lw_arena *arena = shape->arena;
-    shape->count = d->rep.count;
-    shape->rep = settle(arena, &d->rep, 0);
-    shape->rep_body = settle(arena, &d->rep_body, 0);
-    shape->node_start = settle(arena, &d->node_start, d->node_body.count);
-    shape->entry_start = settle(arena, &d->entry_start, d->speed.count);
-    shape->speed = settle(arena, &d->speed, 0);
-    shape->moved_start = settle(arena, &d->moved_start, d->moved.count);
-    shape->body = settle(arena, &d->moved, 0);
-    shape->nodes = LW_NEW(arena, lw_null_node, d->node_body.count + 1);
-    if (!shape->rep || !shape->rep_body || !shape->node_start || !shape->entry_start || !shape->speed ||
-        !shape->moved_start || !shape->body || !shape->nodes)
-        return false;
-    for (int k = 0; k < d->node_body.count; k++)
-        shape->nodes[k] = (lw_null_node){.body = d->node_body.at[k],
-                                         .parent = d->node_parent.at[k],
-                                         .entry = d->node_entry.at[k],
-                                         .moved = d->node_moved.at[k],
-                                         .kernel = shape->model->links[d->node_body.at[k]].kernel,
-                                         .sign = shape->model->links[d->node_body.at[k]].sign};
+    shape->count = count;
+    shape->rep = LW_NEW(arena, int, count + 1);
+    shape->rep_body = LW_NEW(arena, int, count + 1);
+    shape->node_start = LW_NEW(arena, int, count + 1);
+    shape->entry_start = LW_NEW(arena, int, count + 1);
+    shape->moved_start = LW_NEW(arena, int, count + 1);
+    shape->speed = LW_NEW(arena, int, entries + 1);
+    shape->body = LW_NEW(arena, int, moved + 1);
+    return !lw_arena_failed(arena);
+}
+
+/* Takes the paths over into the shape. */
+static bool take_paths(lw_null_shape *shape, const paths *p, int count, const int *reps) {
+    const lw_model *model = shape->model;
+    int entries = 0, moved = 0, k = 0;
+    for (int n = 0; n < p->count; n++)
+        entries += model->links[p->nodes[n].body].joint.nv, moved += p->nodes[n].moved >= 0;
+    shape->nodes = LW_NEW(shape->arena, lw_null_node, p->count + 1);
+    if (!shape->nodes || !allocate(shape, count, entries, moved)) return false;
+    entries = moved = 0;
+    for (int n = 0; n < p->count; n++) {
+        lw_null_node *own = &shape->nodes[n];
+        *own = p->nodes[n];
+        const lw_link *link = &model->links[own->body];
+        const bool root = own->parent < 0;
+        if (root) {
+            shape->rep[k] = reps[k], shape->rep_body[k] = own->body;
+            shape->node_start[k] = n, shape->entry_start[k] = entries, shape->moved_start[k] = moved;
+            k++;
+        }
+        own->entry = entries;
+        if (root && !responding(shape, own->body))
+            shape->speed[entries++] = reps[k - 1];
+        else
+            for (int v = 0; v < link->joint.nv; v++) shape->speed[entries++] = link->v + v;
+        if (own->moved < 0) continue;
+        own->moved = moved;
+        shape->body[moved++] = own->body;
+    }
+    shape->node_start[k] = p->count, shape->entry_start[k] = entries, shape->moved_start[k] = moved;
     return list_blocks(shape);
 }
 
@@ -439,19 +361,30 @@ static bool finish(lw_null_shape *shape, const draft *d) {
 /* The marks of kinetic bodies, see lw_null_shape.simple. */
 enum { SIMPLE = 1, GENERAL };
 
+/* Lists the children of all bodies. */
+static bool list_children(lw_null_shape *shape) {
+    const lw_model *model = shape->model;
+    const int n = model->body_count;
+    shape->child = LW_NEW(shape->arena, int, n + 1);
+    int *end = shape->child_start = LW_NEW(shape->arena, int, n + 3);
+    if (lw_arena_failed(shape->arena)) return false;
+    for (int i = 1; i <= n; i++) end[model->links[i].parent + 2]++;
+    for (int i = 0; i <= n + 1; i++) end[i + 1] += end[i];
+    for (int i = 1; i <= n; i++) shape->child[end[model->links[i].parent + 1]++] = i;
+    return true;
+}
+
 /* Lists the marked bodies as kinetic bodies, with the indicators of their own inertias. */
 static bool list_kinetic(lw_null_shape *shape, const unsigned char *mark) {
     const lw_model *model = shape->model;
-    int n = model->body_count, count = 0, children = 0;
-    for (int i = 1; i <= n; i++) count += mark[i] != 0, children += mark[model->links[i].parent] != 0;
+    int n = model->body_count, count = 0;
+    for (int i = 1; i <= n; i++) count += mark[i] != 0;
     shape->kinetic_count = count;
     shape->kinetic = LW_NEW(shape->arena, int, count + 1);
     shape->kinetic_of = LW_NEW(shape->arena, int, n + 1);
     shape->own = LW_NEW(shape->arena, double, 36 * (size_t)count + 1);
     shape->bare = LW_NEW(shape->arena, unsigned char, count + 1);
     shape->simple = LW_NEW(shape->arena, unsigned char, count + 1);
-    shape->child = LW_NEW(shape->arena, int, children + 1);
-    shape->child_start = LW_NEW(shape->arena, int, count + 2);
     if (lw_arena_failed(shape->arena)) return false;
     count = 0;
     for (int i = 0; i <= n; i++) {
@@ -461,12 +394,6 @@ static bool list_kinetic(lw_null_shape *shape, const unsigned char *mark) {
         shape->bare[count] = lw_kinetic_own(model, i, shape->length, shape->own + 36 * count) == 0;
         shape->simple[count++] = mark[i] == SIMPLE;
     }
-    for (int i = 1; i <= n; i++)
-        if (mark[model->links[i].parent]) shape->child_start[shape->kinetic_of[model->links[i].parent] + 2]++;
-    for (int k = 0; k < count; k++) shape->child_start[k + 1] += shape->child_start[k];
-    for (int i = 1; i <= n; i++)
-        if (mark[model->links[i].parent])
-            shape->child[shape->child_start[shape->kinetic_of[model->links[i].parent] + 1]++] = i;
     shape->donors = LW_NEW(shape->arena, int, n + 1);
     shape->donor_count = 0;
     for (int i = n; i >= 1 && shape->donors; i--)
@@ -483,7 +410,7 @@ static bool prune_kinetic(lw_null_shape *shape) {
     if (!mark) return false;
     for (int k = 0; k < shape->node_start[shape->count]; k++) {
         const lw_null_node *on = &shape->nodes[k];
-        if (on->moved < 0 || !responds(shape, on->body)) continue;
+        if (on->moved < 0 || !responding(shape, on->body)) continue;
         if (mark[on->body] != GENERAL) mark[on->body] = on->parent < 0 ? SIMPLE : GENERAL;
     }
     for (int i = 1; i <= model->body_count; i++) {
@@ -502,10 +429,11 @@ static bool build(lw_null_shape *shape, lw_data *data) {
     enum { POSITIONS = 2 };
     size_t n = (size_t)model->body_count + 1;
     uint64_t random = 2013;
-    draft d = {0};
+    paths found = {0};
+    int *reps = calloc((size_t)model->nv + 1, sizeof *reps), count = 0;
     double *K = calloc(36 * n, sizeof *K);
     unsigned char *null = calloc(n, 1), *plain = calloc(n, 1), *mark = calloc(n, 1);
-    bool fine = K && null && plain && mark && list_children(model, &d);
+    bool fine = K && null && plain && mark && reps && list_children(shape);
     for (int k = 0; fine && k < POSITIONS; k++) {
         random_position(model, shape->length, &random, data->q);
         if (model->motion_count) take_prescribed(model, data, shape->length, k);
@@ -523,8 +451,9 @@ static bool build(lw_null_shape *shape, lw_data *data) {
     bool any = false;
     for (size_t i = 1; fine && i < n; i++) {
         any |= shape->left_out[i] != 0;
-        shape->changing[i] = shape->left_out[i] && responds(shape, (int)i);
-        mark[i] = shape->plain[i] && !shape->changing[i] ? 0 : GENERAL;
+        if (shape->left_out[i])
+            shape->responding[i] = (unsigned char)__builtin_popcount(responding(shape, (int)i));
+        mark[i] = shape->plain[i] && !shape->responding[i] ? 0 : GENERAL;
     }
     /* The paths are found at the last position, with the indicators of all bodies that need one. */
     if (fine && any) {
@@ -539,12 +468,13 @@ static bool build(lw_null_shape *shape, lw_data *data) {
             lw_null_kinetics(at, &r);
             for (int i = model->body_count; i >= 1 && fine; i--)
                 for (int k = 0; k < model->links[i].joint.nv && fine; k++)
-                    if (shape->left_out[i] >> k & 1) fine = find_way(at, &r, &d, i, k);
+                    if (shape->left_out[i] >> k & 1)
+                        reps[count++] = model->links[i].v + k, fine = find_path(at, &r, &found, i, k);
         }
         if (arena) lw_arena_destroy(arena);
     }
-    fine = fine && finish(shape, &d) && prune_kinetic(shape) && list_bodies(shape);
-    free_draft(&d);
+    fine = fine && take_paths(shape, &found, count, reps) && prune_kinetic(shape) && list_corrected(shape);
+    free(found.nodes), free(found.twist), free(reps);
     free(null), free(plain), free(mark);
     return fine;
 }
@@ -569,7 +499,7 @@ lw_null_shape *lw_null_shape_create(const lw_model *model) {
         }
     shape->left_out = LW_NEW(arena, unsigned char, model->body_count + 1);
     shape->plain = LW_NEW(arena, unsigned char, model->body_count + 1);
-    shape->changing = LW_NEW(arena, unsigned char, model->body_count + 1);
+    shape->responding = LW_NEW(arena, unsigned char, model->body_count + 1);
     lw_data *data = NULL;
     bool fine = !lw_arena_failed(arena) && lw_data_create(model, NULL, &data) == LW_OK;
     if (fine && shape->dense)
@@ -595,20 +525,17 @@ double lw_null_fastest(const lw_null_shape *shape, const double *v) {
 
 bool lw_null_shape_fill(lw_null_shape *shape, int count, const int *reps) {
     const lw_model *model = shape->model;
-    draft d = {0};
-    bool fine = true;
+    const int nv = model->nv, n = model->body_count;
+    unsigned char *none = calloc((size_t)n + 1, 1);
+    bool fine = none && allocate(shape, count, count * nv, count * n);
     for (int k = 0; k < count && fine; k++) {
-        int body = model->body_count;
-        while (model->links[body].v > reps[k]) body--;
-        fine = push(&d.rep, reps[k]) && push(&d.rep_body, body) && push(&d.node_start, 0) &&
-               push(&d.entry_start, d.speed.count) && push(&d.moved_start, d.moved.count);
-        for (int v = 0; v < model->nv && fine; v++) fine = push(&d.speed, v);
-        for (int i = 1; i <= model->body_count && fine; i++) fine = push(&d.moved, i);
+        shape->rep[k] = reps[k], shape->rep_body[k] = lw_body_of_speed(model, reps[k]);
+        for (int v = 0; v < nv; v++) shape->speed[k * nv + v] = v;
+        for (int i = 0; i < n; i++) shape->body[k * n + i] = i + 1;
+        shape->entry_start[k + 1] = (k + 1) * nv, shape->moved_start[k + 1] = (k + 1) * n;
     }
-    unsigned char *none = calloc((size_t)model->body_count + 1, 1);
-    fine = fine && none && finish(shape, &d) && list_kinetic(shape, none) && list_bodies(shape);
+    fine = fine && list_blocks(shape) && list_kinetic(shape, none) && list_corrected(shape);
     free(none);
-    free_draft(&d);
     return fine;
 }
 

@@ -11,6 +11,7 @@
  * Cost     O(n) per step, no allocation but in create.
  */
 #include "formulations/massless/massless_velocity.h"
+#include "formulations/massless/massless_dampers.h"
 #include "formulations/massless/massless_loops.h"
 
 #include <math.h>
@@ -29,6 +30,9 @@ struct lw_flow_kept {
     } base;
     double *marked; /* Per direction: the pivots from which lw_flow_change measures. */
 };
+
+/* Speeds beyond this count as not found: their squares would come close to the largest double. */
+static const double out_of_reach = 1e150;
 
 static struct lw_flow_kept *kept_create(const lw_null_shape *shape, lw_arena *arena) {
     const lw_model *model = shape->model;
@@ -70,8 +74,8 @@ lw_flow *lw_flow_create(const lw_null_shape *shape) {
     bool fine = flow->null && flow->dampers && !lw_arena_failed(arena) &&
                 (flow->kept = kept_create(shape, arena)) && lw_data_create(model, NULL, &flow->data) == LW_OK;
     if (fine) {
-        size_t lines = (size_t)lw_dampers_line_count(flow->dampers);
-        flow->data->line_of = lw_dampers_lines(flow->dampers, false);
+        size_t lines = (size_t)flow->dampers->line_count;
+        flow->data->line_of = flow->dampers->line_of;
         fine = (flow->data->lines = LW_NEW(arena, double, LW_LINE *lines + 1)) != NULL;
     }
     if (fine && shape->dense) fine = (flow->loops = lw_loop_null_create(shape, arena)) != NULL;
@@ -96,13 +100,10 @@ static void forces(lw_flow *flow, double t, const double *tau) {
  * are no error. */
 static lw_status factor(lw_flow *flow, double t, int loose, lw_error *error) {
     lw_dampers_factor(flow->dampers, flow->data, t);
-    return lw_flow_lost(flow, loose, error);
-}
-lw_status lw_flow_lost(const lw_flow *flow, int loose, lw_error *error) {
-    int lost = lw_dampers_missing(flow->dampers), driven = lw_dampers_driven(flow->dampers);
+    int lost = flow->dampers->missing, driven = flow->dampers->driven;
     if (lost < 0 || (flow->classifying && driven >= 0)) return LW_OK;
     if (driven >= 0) return lw_undetermined_speed(flow->model, flow->null->rep[driven], true, error);
-    if (flow->sprung && lw_dampers_loose_count(flow->dampers) <= loose) return LW_OK;
+    if (flow->sprung && flow->dampers->loose_count <= loose) return LW_OK;
     return lw_undetermined_speed(flow->model, flow->null->rep[lost], false, error);
 }
 
@@ -115,8 +116,6 @@ static lw_status find_directions(lw_flow *flow, lw_error *error) {
     lw_status status = LW_OK;
     if (flow->shape->dense)
         status = lw_loop_null_at(flow->loops, flow->null, flow->data, error);
-    else if (flow->model->forces_need_world)
-        lw_null_placed(flow->null, flow->data);
     else
         lw_null_at(flow->null, flow->data);
     return status;
@@ -140,6 +139,18 @@ static void advance(lw_flow *flow, const double *z, double part, double t, const
     forces(flow, t, tau);
 }
 
+/* The same for a full step if all forces follow from those of the dampers: no element is evaluated again. */
+static void advance_steady(lw_flow *flow) {
+    lw_data *data = flow->data;
+    lw_null_motion(flow->null, flow->step, flow->apart, flow->twist);
+    for (int k = 0; k < flow->shape->count; k++) flow->zeta[k] = flow->step[k];
+    for (int k = 0; k < flow->model->nv; k++) data->v[k] += flow->apart[k];
+    lw_dampers_advance(flow->dampers, flow->apart, flow->twist, data);
+    flow->apart_known = !flow->dampers->loose_count;
+    if (!flow->apart_known && flow->model->forces_need_world) /* lw_springs_velocity needs the twists at v. */
+        lw_null_move(flow->null, flow->zeta, data);
+}
+
 /* Returns the norm of the unbalanced forces in the metric of the dampers at the first velocity. */
 static double imbalance(lw_flow *flow) {
     double sum = 0, *x = flow->held;
@@ -150,8 +161,8 @@ static double imbalance(lw_flow *flow) {
 }
 /* Sets this metric from the present factor, and returns the norm. */
 static double first_imbalance(lw_flow *flow) {
-    const double *pivot = lw_dampers_pivots(flow->dampers);
-    const bool *loose = lw_dampers_loose(flow->dampers);
+    const double *pivot = flow->dampers->pivot;
+    const bool *loose = flow->dampers->loose;
     for (int k = 0; k < flow->shape->count; k++)
         flow->weight[k] = loose[k] ? 0 : flow->shape->square[flow->null->rep[k]] / pivot[k];
     return imbalance(flow);
@@ -165,7 +176,8 @@ static double force_size(lw_flow *flow) {
     return sqrt(sum);
 }
 
-lw_status lw_flow_not_found(const lw_flow *flow, int k, double t, lw_error *error) {
+/* Returns LW_ERROR_SINGULAR with the message that no speed balances the forces on direction k. */
+static lw_status not_found(const lw_flow *flow, int k, double t, lw_error *error) {
     const lw_model *model = flow->model;
     int speed = flow->null->rep[k];
     const lw_body *body = &model->bodies[lw_body_of_speed(model, speed)];
@@ -228,7 +240,7 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
                          lw_error *error) {
     enum { ROUNDS = 200 };
     double part = 1, best = before;
-    int stalled = 0, loose = lw_dampers_loose_count(flow->dampers);
+    int stalled = 0, loose = flow->dampers->loose_count;
     /* The last failure of the factor, with its message in error; mostly due to saturated friction. */
     lw_status lost = LW_OK;
     for (int round = 0; round < ROUNDS; round++) {
@@ -241,8 +253,7 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
         double now = status == LW_OK ? imbalance(flow) : HUGE_VAL;
         if ((far || status != LW_OK) && !(now <= 1e-13 * most)) { /* The step is halved. */
             if (status != LW_OK) lost = status;
-            if (part < 1e-15)
-                return stalled ? LW_OK : lost ? lost : lw_flow_not_found(flow, worst(flow), t, error);
+            if (part < 1e-15) return stalled ? LW_OK : lost ? lost : not_found(flow, worst(flow), t, error);
             part *= 0.5;
             advance(flow, flow->step, -part, t, tau);
             continue;
@@ -257,7 +268,7 @@ static lw_status iterate(lw_flow *flow, double t, const double *tau, double befo
         before = now, part = 1, push = work(flow);
         advance(flow, flow->step, 1, t, tau);
     }
-    return lost ? lost : lw_flow_not_found(flow, worst(flow), t, error);
+    return lost ? lost : not_found(flow, worst(flow), t, error);
 }
 
 /* Starts with the representing speeds of all directions at rest, from ground outwards: at other speeds
@@ -273,19 +284,22 @@ static lw_status from_rest(lw_flow *flow, double t, const double *tau, lw_error 
 /* Finds the balance, starting from the velocities, forces and factor that belong to the present zeta. */
 static lw_status balance(lw_flow *flow, double t, const double *tau, lw_error *error) {
     const int count = flow->shape->count;
-    bool linear = lw_dampers_linear(flow->dampers);
+    bool linear = flow->dampers->linear;
     double before = linear ? 0 : first_imbalance(flow);
     memcpy(flow->step, flow->gamma, (size_t)count * sizeof *flow->step);
     lw_dampers_solve(flow->dampers, flow->step);
     bool none = !linear && negligible(flow);
     double push = linear ? 0 : work(flow);
-    advance(flow, flow->step, 1, t, tau);
+    if (flow->dampers->steady && !flow->model->idle_count)
+        advance_steady(flow);
+    else
+        advance(flow, flow->step, 1, t, tau);
     for (int k = 0; k < count; k++)
-        if (!(fabs(flow->zeta[k]) < LW_OUT_OF_REACH)) return lw_flow_not_found(flow, k, t, error);
+        if (!(fabs(flow->zeta[k]) < out_of_reach)) return not_found(flow, k, t, error);
     if (linear || none) return LW_OK;
-    lw_dampers_follow(flow->dampers, flow->dampers); /* All rounds use one basis. */
+    flow->dampers->follow = flow->dampers; /* All rounds use one basis. */
     lw_status status = iterate(flow, t, tau, before, push, error);
-    lw_dampers_follow(flow->dampers, NULL);
+    flow->dampers->follow = NULL;
     return status;
 }
 
@@ -294,8 +308,7 @@ static lw_status begin(lw_flow *flow, double t, const double *tau, lw_error *err
     lw_status status = lw_flow_at(flow, t, tau, error);
     if (!flow->shape->count) return status;
     memset(flow->zeta, 0, (size_t)flow->shape->count * sizeof *flow->zeta);
-    if (!lw_dampers_linear(flow->dampers) && lw_dampers_lost(flow->dampers))
-        status = from_rest(flow, t, tau, error);
+    if (!flow->dampers->linear && flow->dampers->missing >= 0) status = from_rest(flow, t, tau, error);
     return status == LW_OK ? balance(flow, t, tau, error) : status;
 }
 
@@ -317,7 +330,7 @@ static bool go_on(lw_flow *flow, double t, const double *tau) {
     if (look_with(flow, flow->kept->guess, NULL) != LW_OK) return false;
     forces(flow, t, tau);
     lw_null_forces(flow->null, flow->data, flow->gamma);
-    return factor(flow, t, 0, NULL) == LW_OK && !lw_dampers_lost(flow->dampers) &&
+    return factor(flow, t, 0, NULL) == LW_OK && flow->dampers->missing < 0 &&
            balance(flow, t, tau, NULL) == LW_OK;
 }
 
@@ -327,8 +340,8 @@ static bool go_on(lw_flow *flow, double t, const double *tau) {
  * linear. Linear dampers gain next to nothing by the data that are kept, and lose digits with sizes from
  * 1e-300 to 1e300. */
 static bool is_plain(const lw_flow *flow) {
-    return flow->shape->count && !flow->shape->dense && !lw_dampers_linear(flow->dampers) &&
-           !lw_dampers_loose_count(flow->dampers) && !flow->model->idle_count;
+    return flow->shape->count && !flow->shape->dense && !flow->dampers->linear &&
+           !flow->dampers->loose_count && !flow->model->idle_count;
 }
 
 void lw_flow_nearby(lw_flow *flow, bool on) {
@@ -387,7 +400,7 @@ static bool step_nearby(lw_flow *flow, double t, const double *tau) {
 /* --- changes ------------------------------------------------------------------------------------------ */
 
 double lw_flow_change(lw_flow *flow, bool mark) {
-    const double *pivot = lw_dampers_pivots(flow->dampers);
+    const double *pivot = flow->dampers->pivot;
     double *marked = flow->kept->marked, most = 1;
     if (!is_plain(flow)) most = HUGE_VAL;
     for (int k = 0; k < flow->shape->count; k++) {
@@ -406,9 +419,7 @@ lw_status lw_flow_velocity(lw_flow *flow, double t, const double *tau, lw_error 
     struct lw_flow_kept *keep = flow->kept;
     double *v = flow->data->v;
     flow->apart_known = false;
-    if (count && lw_dampers_steady(flow->dampers) && !flow->model->idle_count)
-        return lw_flow_steady(flow, t, tau, error);
-    bool follows = keep->follows && count && !lw_dampers_linear(flow->dampers);
+    bool follows = keep->follows && count && !flow->dampers->linear;
     memcpy(keep->w, v, speeds);
     if (keep->nearby && step_nearby(flow, t, tau)) return LW_OK;
     memcpy(v, keep->w, speeds);

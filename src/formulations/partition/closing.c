@@ -56,7 +56,7 @@ void lw_closing_destroy(lw_closing *c) {
 void lw_closing_take_branch(lw_closing *c, double t, const double *q) {
     lw_take_state(c->model, c->data, t, q, NULL);
     memcpy(c->q, c->data->q, (size_t)c->model->nq * sizeof *c->q);
-    lw_closing_place(c, c->q);
+    lw_closing_poses(c, c->q);
     for (int k = 0; k < c->step_count; k++)
         if (c->steps[k].branch != 0) c->steps[k].branch = lw_closing_measure(c, &c->steps[k]) < 0 ? -1 : 1;
 }

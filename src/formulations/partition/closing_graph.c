@@ -345,7 +345,24 @@ static void beyond(const lw_closing_edge *edge, int from, const double *own, con
     lw_pose_compose(back.R, back.p, inverse.R, inverse.p, there->R, there->p);
 }
 
-void lw_closing_place(lw_closing *c, const double *q) {
+/* The coordinates of a chain from the poses of the bodies at its ends, where own holds a guess; and the poses
+ * of its inner nodes. */
+static void fit_chain(lw_closing *c, const lw_closing_chain *chain, double *own) {
+    int last = chain->first + chain->count - 1;
+    lw_pose a, b, inverse, relative;
+    lw_closing_end(c, c->world, chain->first, 0, &a);
+    lw_closing_end(c, c->world, last, 1, &b);
+    lw_pose_invert(a.R, a.p, inverse.R, inverse.p);
+    lw_pose_compose(inverse.R, inverse.p, b.R, b.p, relative.R, relative.p);
+    lw_joint_fit(&c->model->joints[chain->joint].joint, relative.R, relative.p, own);
+    const lw_pose *here = &c->world[c->edges[chain->first].nodes[0]];
+    for (int e = chain->first; e < last; e++) {
+        beyond(&c->edges[e], 0, own + (e - chain->first), here, &c->world[c->edges[e].nodes[1]]);
+        here = &c->world[c->edges[e].nodes[1]];
+    }
+}
+
+void lw_closing_poses(lw_closing *c, const double *q) {
     lw_m3_identity(c->world[0].R);
     lw_v3_set(c->world[0].p, 0, 0, 0);
     for (int k = 0; k < c->walk_count; k++) {
@@ -356,24 +373,7 @@ void lw_closing_place(lw_closing *c, const double *q) {
     }
     for (int k = 0; k < c->chain_count; k++) { /* intermediate nodes of joints that close loops */
         const lw_closing_chain *chain = &c->chains[k];
-        if (c->model->joints[chain->joint].info.cut)
-            lw_closing_chain_fit(c, c->world, chain, c->chain_q + LW_JOINT_MAX_Q * k, c->world);
-    }
-}
-
-void lw_closing_chain_fit(const lw_closing *c, const lw_pose *poses, const lw_closing_chain *chain,
-                          double *own, lw_pose *out) {
-    int last = chain->first + chain->count - 1;
-    lw_pose a, b, inverse, relative;
-    lw_closing_end(c, poses, chain->first, 0, &a);
-    lw_closing_end(c, poses, last, 1, &b);
-    lw_pose_invert(a.R, a.p, inverse.R, inverse.p);
-    lw_pose_compose(inverse.R, inverse.p, b.R, b.p, relative.R, relative.p);
-    lw_joint_fit(&c->model->joints[chain->joint].joint, relative.R, relative.p, own);
-    const lw_pose *here = &poses[c->edges[chain->first].nodes[0]];
-    for (int e = chain->first; e < last; e++) {
-        beyond(&c->edges[e], 0, own + (e - chain->first), here, &out[c->edges[e].nodes[1]]);
-        here = &out[c->edges[e].nodes[1]];
+        if (c->model->joints[chain->joint].info.cut) fit_chain(c, chain, c->chain_q + LW_JOINT_MAX_Q * k);
     }
 }
 
@@ -389,12 +389,12 @@ static void list_edges_of_nodes(const lw_closing *c, int count, int *start, int 
 }
 
 /* Marks the tree joints that loops and constraints can determine. */
-static void find_tied(lw_closing *c) {
+static void find_constrained(lw_closing *c) {
     const lw_model *model = c->model;
     const lw_graph *graph = &model->graph;
     for (int k = 0; k < graph->loop_start[graph->loop_count]; k++) {
         int child = model->joints[graph->loop_edge[k]].info.child;
-        if (child > 0) c->tied[child] = true;
+        if (child > 0) c->constrained[child] = true;
     }
     for (int k = 0; k < model->constraint_count; k++) {
         const lw_constraint *constraint = &model->constraints[k];
@@ -402,14 +402,14 @@ static void find_tied(lw_closing *c) {
             for (int i = 1; i <= model->body_count; i++)
                 for (int term = 0; term < constraint->terms; term++) {
                     int at = constraint->speeds[term] - model->links[i].v;
-                    if (at >= 0 && at < model->links[i].joint.nv) c->tied[i] = true;
+                    if (at >= 0 && at < model->links[i].joint.nv) c->constrained[i] = true;
                 }
             continue;
         }
         int a = constraint->bodies[0], b = constraint->bodies[1];
         while (a != b) { /* Labels increase outwards. */
             int *outer = a > b ? &a : &b;
-            c->tied[*outer] = true;
+            c->constrained[*outer] = true;
             *outer = model->links[*outer].parent;
         }
     }
@@ -429,7 +429,7 @@ static bool allocate(lw_closing *c, scratch *x, lw_arena *arena) {
     c->walk = LW_NEW(arena, int, edges + 1);
     c->walk_from = LW_NEW(arena, int, edges + 1);
     c->entry_of = LW_NEW(arena, int, nodes);
-    c->tied = LW_NEW(arena, bool, model->body_count + 1);
+    c->constrained = LW_NEW(arena, bool, model->body_count + 1);
     c->chain_q = LW_NEW(arena, double, LW_JOINT_MAX_Q * c->chain_count + 1);
     c->edge_of_speed = LW_NEW(arena, int, model->nv + 1);
     c->world = LW_NEW(arena, lw_pose, nodes);
@@ -453,7 +453,7 @@ static void index_edges(lw_closing *c, int *first_edge) {
 
 /* Computes the length of the mechanism in its initial state. */
 static void find_length(lw_closing *c) {
-    lw_closing_place(c, c->model->q0);
+    lw_closing_poses(c, c->model->q0);
     for (int i = 0; i < c->rods; i++) c->length = fmax(c->length, lw_v3_norm(c->world[i].p));
     for (int e = 0; e < c->edge_count; e++)
         for (int side = 0; side < 2; side++)
@@ -483,7 +483,7 @@ bool lw_closing_graph(lw_closing *c, lw_arena *arena) {
     build(&b, c->model);
     index_edges(c, x.first_edge);
     list_walk(c, x.first_edge);
-    find_tied(c);
+    find_constrained(c);
     find_length(c);
     list_edges_of_nodes(c, c->edge_count, x.start, x.at);
     return find_planes(c, x.start, x.at, x.queue, arena) && append_hinges(c, &x, arena);

@@ -98,7 +98,7 @@ struct lw_closing {
     int walk_count, *walk, *walk_from;
     int entry_count, *entry_of; /* The first entry of every node in entries. */
     lw_closing_entry *entries;
-    bool *tied; /* Per body: its tree joint is in a loop, or a constraint acts through it. */
+    bool *constrained; /* Per body: its tree joint is in a loop, or a constraint acts through it. */
 
     /* The plan. */
     bool *known;                /* Per speed: it is independent or prescribed. */
@@ -132,15 +132,11 @@ bool lw_closing_graph(lw_closing *closing, lw_arena *arena);
 /* The direction of a plane in a node's axes, or NULL if the plane does not belong to the node. */
 const double *lw_closing_normal(const lw_closing *closing, int plane, int node);
 /* World poses of all nodes except rods, from q. */
-void lw_closing_place(lw_closing *closing, const double *q);
+void lw_closing_poses(lw_closing *closing, const double *q);
 /* The pose of an edge's second end relative to its first, from its own coordinates. */
 void lw_closing_edge_pose(const lw_closing_edge *edge, const double *own, lw_pose *relative);
 /* The coordinates of an edge from that relative pose; own holds a guess. */
 void lw_closing_edge_fit(const lw_closing_edge *edge, const lw_pose *relative, double *own);
-/* The coordinates of a chain from the poses of the bodies at its ends, where own holds a guess; and the poses
- * of its inner nodes into out. */
-void lw_closing_chain_fit(const lw_closing *closing, const lw_pose *poses, const lw_closing_chain *chain,
-                          double *own, lw_pose *out);
 
 /* --- closing_groups.c: groups, and steps that the coordinates themselves determine -------------------- */
 

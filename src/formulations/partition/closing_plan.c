@@ -367,7 +367,7 @@ static lw_status list_unknown(lw_closing *c, lw_error *error) {
     for (int k = 0; k < c->walk_count; k++) {
         const lw_closing_edge *edge = &c->edges[c->walk[k]];
         if (edge->v < 0 || given(edge)) continue;
-        if (!c->tied[c->model->joints[edge->joint].info.child])
+        if (!c->constrained[c->model->joints[edge->joint].info.child])
             return refuse(c, edge, "take it as independent",
                           "its speed is not independent, but the joint is in no loop that could determine it",
                           error);
@@ -399,7 +399,7 @@ lw_status lw_closing_plan(lw_closing *c, const bool *independent, lw_error *erro
     }
     for (int k = 0; k < c->model->nv; k++)
         c->known[k] = c->edges[c->edge_of_speed[k]].known >> (k - c->edges[c->edge_of_speed[k]].v) & 1;
-    lw_closing_place(c, c->q);
+    lw_closing_poses(c, c->q);
     lw_closing_scatter(c);
     c->step_count = 0;
     for (int e = 0; e < c->edge_count; e++)

@@ -119,7 +119,7 @@ double lw_closing_quality(const lw_closing *c, const lw_closing_step *s) {
 static double branch(lw_closing *c, lw_closing_step *s, double h, double size) {
     const double near = 0.1, clearly = 0.25;
     if (h < near * size) {
-        if (!c->guess_is_placed) lw_closing_place(c, c->trial);
+        if (!c->guess_is_placed) lw_closing_poses(c, c->trial);
         c->guess_is_placed = true;
         double guess = lw_closing_measure(c, s);
         if (fabs(guess + s->branch * h) < clearly * fabs(guess - s->branch * h)) s->branch = -s->branch;

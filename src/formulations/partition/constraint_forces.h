@@ -34,7 +34,5 @@ lw_status lw_constraint_forces_solve(lw_constraint_forces *d, lw_partition *p, l
 
 /* For a method `partition` or a method based on it: selects the scheme for all later calls. */
 void lw_partition_use_scheme(lw_method *method, lw_scheme scheme);
-/* Recomputes the forces in the rows by a scheme, after accelerations. */
-lw_status lw_partition_row_forces(lw_method *method, lw_scheme scheme, lw_error *error);
 
 #endif

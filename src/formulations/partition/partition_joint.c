@@ -459,14 +459,10 @@ void lw_partition_use_scheme(lw_method *method, lw_scheme scheme) {
     ((partition_method *)method)->scheme = scheme;
 }
 
-lw_status lw_partition_row_forces(lw_method *method, lw_scheme scheme, lw_error *error) {
-    return row_forces((partition_method *)method, scheme, error);
-}
-
 static const char *scheme_name(int scheme) { return lw_scheme_name((lw_scheme)scheme); }
 static void use_scheme(lw_method *method, int scheme) { lw_partition_use_scheme(method, (lw_scheme)scheme); }
 static lw_status scheme_forces(lw_method *method, int scheme, lw_error *error) {
-    return lw_partition_row_forces(method, (lw_scheme)scheme, error);
+    return row_forces((partition_method *)method, (lw_scheme)scheme, error);
 }
 static const lw_reaction_schemes schemes = {LW_SCHEMES, scheme_name, use_scheme, scheme_forces};
 

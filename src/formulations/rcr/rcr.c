@@ -2,11 +2,11 @@
  *
  *   given q, v, tau     find vdot with  M vdot + c = tau + G'lambda,  G vdot = g
  *
- * Loops are eliminated locally and recursively in the sweeps of the tree (rcr_solve.c). Velocities are made
+ * Loops are eliminated locally and recursively in the passes of the tree (rcr_solve.c). Velocities are made
  * consistent at every evaluation: the dependent ones follow from the independent ones, which are chosen loop
  * by loop with the projective criterion and reconsidered after each step (rcr_coordinate_choice.c). Where no
  * choice is suitable, and at the end of each step, the velocity error is removed by the smallest change in
- * the mass metric, which is one more run of the same sweeps. Positions are projected in the same way after
+ * the mass metric, which is one more run of the same passes. Positions are projected in the same way after
  * each step, unless --drift none. The independent rows are found once (rcr_rows.c); the others are asleep and
  * cost no more than a test whether the accelerations satisfy them too. Where they do not, or where pivots
  * become small, the rows that are independent at the state are used. So accelerations depend on the state
@@ -497,7 +497,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     }
     m->loop_base.unique = unique;
     m->latest = -HUGE_VAL;
-    lw_status status = lw_rcr_lend(m, error);
+    lw_status status = lw_rcr_add_inertia(m, error);
     if (status == LW_OK) status = lw_rcr_survey(m, error);
     if (status != LW_OK) {
         lw_loop_method_destroy(&m->loop_base.base);
@@ -539,7 +539,7 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     lw_tree_to_state(base, t, q, v, y);
 }
 
-/* Speeds at the end of a step. The sweeps run in any case, because the choice of coordinates is judged by
+/* Speeds at the end of a step. The passes run in any case, because the choice of coordinates is judged by
  * them. */
 static lw_status accept_speeds(lw_rcr *m, double t, lw_error *error) {
     const lw_subject subject = lw_rcr_in_motion(m);
@@ -707,7 +707,7 @@ const lw_formulation lw_formulation_rcr = {
     .name = "rcr",
     .source = "anderson2003 33-80",
     .cost = "O(n + m), m^1.5 on nets",
-    .summary = "loops eliminated locally in one sweep inwards and one outwards, joint coordinates",
+    .summary = "loops eliminated locally in one pass inwards and one outwards, joint coordinates",
     .passes = true,
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 10,

@@ -3,7 +3,7 @@
  *
  * The motion e_j of joint j alone has a share along the constraints, in the metric of the kinetic energy.
  * With the front R_t of loop t (rcr_dependent_speeds.c) and the compliance of its rows as factored in the
- * sweeps, C d C' = G M^-1 G' after elimination of the loops before it,
+ * passes, C d C' = G M^-1 G' after elimination of the loops before it,
  *
  *   images            x_j = d^-1/2 C^-1 R_t(j)
  *   cos^2 of a set    det(X'X) / det(M_DD),    X the images of its members                           (17)

@@ -55,9 +55,10 @@ typedef struct lw_rcr {
     int generic;
     double narrowest; /* The smallest pivot of rcr_rank.c at the position of the base, at most 1. */
     bool fragile;     /* Some rows are redundant only where the loops are closed. */
-    bool lends;       /* Bodies without inertia are lent some for the elimination (rcr_lent_inertia.c). */
-    bool delicate;    /* The elimination loses so many digits that its result is corrected. */
-    bool owned;       /* The last run used the own rows of its state. */
+    /* Bodies without inertia have some for the elimination (rcr_auxiliary_inertia.c). */
+    bool auxiliary;
+    bool delicate; /* The elimination loses so many digits that its result is corrected. */
+    bool owned;    /* The last run used the own rows of its state. */
     /* The simulation in progress. */
     bool asked;     /* Independent coordinates have been chosen since the simulation began. */
     double latest;  /* The time at which the choice was last reconsidered. */
@@ -116,11 +117,11 @@ int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error);
  * first. */
 lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error);
 
-/* --- rcr_lent_inertia.c: bodies without mass ------------------------------------------------------- */
+/* --- rcr_auxiliary_inertia.c: bodies without mass ------------------------------------------------------- */
 
-/* Lends inertia to bodies in loops whose joints move none in the open tree. Fails if such a body is in no
- * loop. */
-lw_status lw_rcr_lend(lw_rcr *m, lw_error *error);
+/* Adds auxiliary inertia to bodies in loops whose joints move none in the open tree. Fails if such a body is
+ * in no loop. */
+lw_status lw_rcr_add_inertia(lw_rcr *m, lw_error *error);
 
 /* --- rcr_rows.c: which rows take part ----------------------------------------------------------------- */
 

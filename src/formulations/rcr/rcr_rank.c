@@ -7,7 +7,7 @@
  *
  * Lengths are relative to the size of the loop, so that an entry is an angle. A row of which less than
  * `least` remains depends on others: 1e-4 is the gap up to which a loop may be open, and the distance from a
- * singular position, in rad. In the compliances of the sweeps (8) the same limit would be 1e-8 times the
+ * singular position, in rad. In the compliances of the passes (8) the same limit would be 1e-8 times the
  * ratio of the masses.
  *
  * Source   docs/theory/rcr.md, 4; the fronts are those of rcr_dependent_speeds.c with all speeds of the

@@ -279,7 +279,7 @@ lw_status lw_rcr_survey(lw_rcr *m, lw_error *error) {
     memset(m->left, 0, (size_t)rows * sizeof *m->left);
     lw_status status = lw_rcr_smallest_motion(m, m->left, error);
     if (status != LW_OK) return status;
-    m->delicate = m->lends || lw_rcr_system_cancellation(m->system) > lost;
+    m->delicate = m->auxiliary || lw_rcr_system_cancellation(m->system) > lost;
     take_scale(m, &m->base);
     m->fragile = rows > m->generic && is_fragile(m);
     return LW_OK;
@@ -445,12 +445,13 @@ static lw_status uncertain(const lw_rcr *m, int speed, double share, lw_error *e
     const lw_joint_entry *joint = &model->joints[model->bodies[m->choice->body_of[speed]].joint_index];
     return lw_fail_at(
         error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
-        m->lends ? "take method lagrange, or give bodies without mass or inertia some"
-                 : "take method lagrange or massless, or give light bodies more mass",
-        m->lends ? "the closed loops hardly determine how bodies without mass or inertia move: corrections "
-                   "still change its acceleration by %.1g of itself"
-                 : "bodies of the closed loops differ so much in mass and inertia that method rcr loses its "
-                   "digits: its acceleration is uncertain by %.1g of itself",
+        m->auxiliary ? "take method lagrange, or give bodies without mass or inertia some"
+                     : "take method lagrange or massless, or give light bodies more mass",
+        m->auxiliary
+            ? "the closed loops hardly determine how bodies without mass or inertia move: corrections "
+              "still change its acceleration by %.1g of itself"
+            : "bodies of the closed loops differ so much in mass and inertia that method rcr loses its "
+              "digits: its acceleration is uncertain by %.1g of itself",
         share);
 }
 

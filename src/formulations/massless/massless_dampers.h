@@ -1,10 +1,12 @@
-/* massless_damping.h - the dampers that resist massless motions. massless_damping.c finds once which they are
+/* massless_dampers.h - the dampers that resist massless motions. massless_damping.c finds once which they are
  * and the structure of N'C N; massless_damping_matrix.c evaluates them.
  */
-#ifndef LW_MASSLESS_DAMPING_H
-#define LW_MASSLESS_DAMPING_H
+#ifndef LW_MASSLESS_DAMPERS_H
+#define LW_MASSLESS_DAMPERS_H
 
-#include "formulations/massless/massless_pivoted_ldl.h"
+#include "formulations/massless/massless_parts.h"
+
+typedef struct lw_mixed lw_mixed; /* massless_pivoted_ldl.h */
 
 /* The share of a direction in the rate of a damper. For a damper in a joint, first is the index of the
  * speed's part in lw_null.value. For a damper between bodies, first and second are the indices of the twists
@@ -20,12 +22,9 @@ typedef struct damper {
     int share, count; /* The index of its first share, and the number of its shares. */
     /* The index in pairs of its first pair of shares; pairs (a, b <= a) follow in this order. */
     int pair;
-    int direction; /* The first of its directions. */
-    int speed;     /* In a joint: the speed at which it acts. */
-    int bodies[2]; /* Between bodies: the bodies at which it acts. */
-    /* Spring, bushing: the index of the line (LW_LINE) that its element stores, [0] if each element has a
-     * line of its own, [1] if pieces use lines again (lw_dampers_lines). */
-    int line[2];
+    int speed;               /* In a joint: the speed at which it acts. */
+    int bodies[2];           /* Between bodies: the bodies at which it acts. */
+    int line;                /* Spring, bushing: the index of the line (LW_LINE) that its element stores. */
     unsigned char kind;      /* damper_kind */
     unsigned char from, end; /* Bushing: the range of the components that damp. */
     bool constant;           /* The damper acts in a joint or along a line and is linear: c is constant. */
@@ -41,40 +40,29 @@ struct lw_dampers {
     const lw_force **forces; /* Per damper: its element. */
     share *shares;
     int *pairs; /* Per pair of shares of a damper: the index of its entry in value. */
-    /* Per speed: the sum of the c of those constant dampers in its joint that act on the directions of a
-     * single block only; these dampers are not in the list. */
-    double *in_joints;
-    /* gathered: per block, whether in_joints has dampers that act on it. any_gathered: whether this is so for
-     * some block. */
-    bool *gathered, any_gathered;
     /* The rates of one damper between bodies, one per share; six per share for a bushing. */
     double *rate;
     double *wrench; /* 12 per damper: h at a cut joint. Elements between other bodies store h themselves. */
-    /* line_count is the number of elements that store a line (LW_LINE). line_of has, per element, the index
-     * of its line, or -1: [0] separate lines, [1] lines that pieces use again. */
-    int line_count, *line_of[2];
-    bool brief; /* line_of[1] is in use. */
-    int piece_count;
-    /* pieces are the pieces that are factored one by one; whole has all directions. */
-    lw_null_piece *pieces, whole;
-    unsigned *known; /* Per piece: the epoch of its factor (lw_null_piece.known). */
-    int *placed;     /* The bodies to which lw_null_piece.placed refers. */
-    bool linear;     /* Every damper is linear in the speeds. */
-    bool steady;     /* See lw_dampers_steady. */
+    /* line_count is the number of elements that store a line (LW_LINE); line_of has, per element, the index
+     * of its line, or -1. */
+    int line_count, *line_of;
+    bool linear; /* Every damper is linear in the speeds. */
+    /* All forces follow a change of velocity by lw_dampers_advance alone: the mechanism is a tree, every
+     * damper is linear, and no drive, applied force or law without potential acts on a direction. */
+    bool steady;
     /* The structure of N'C N: start (size + 1) has the range of each row in column, which has its columns up
      * to the diagonal, the last. */
     int size, *start, *column;
-    /* value has the entries of N'C N of the piece that was assembled last, from its first entry on; diagonal
-     * has the diagonal in units of length (lw_dampers_diagonal). */
+    /* value has the entries of N'C N; diagonal has the diagonal in units of length (a damping
+     * times length^2, for rotations and translations alike). */
     double *value, *diagonal;
     /* The structure of L: parent is the elimination tree; L_start, L_count and L_row have L by columns;
      * row_start (size + 1) has the range of each row in row_column, its columns in the order in which they
-     * are computed, and in row_place, the indices of these entries in L. */
-    int *parent, *L_start, *L_count, *L_row, *row_start, *row_column, *row_place;
+     * are computed, and in row_entry, the indices of these entries in L. */
+    int *parent, *L_start, *L_count, *L_row, *row_start, *row_column, *row_entry;
     /* L has the entries of L by columns; inverse the inverses of the pivots, 0 for loose directions; pivot
      * the pivots in units of length; work is a workspace that is zero between calls. */
     double *L, *inverse, *pivot, *work;
-    unsigned epoch;      /* Factors of an earlier epoch are not used again. */
     bool *skipped;       /* Per direction: no damper ever resists it. */
     double *floor;       /* Per direction: the floor of its pivot. */
     bool *latent;        /* Per direction: a latent damper acts on it. */
@@ -96,6 +84,43 @@ struct lw_dampers {
     double *unit;             /* Per direction of a group of `mixed`: the unit of its speed. */
 };
 
+/* Returns NULL when memory is out. */
+lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena);
+/* Updates the forces and the power of the dampers in data after a change of the velocities: e per speed, and
+ * E of the twists, 6 per body. The factor must be that of the present position. */
+void lw_dampers_advance(const lw_dampers *dampers, const double *e, const double *E, lw_data *data);
+/* Assembles N'C N at the state in data, after lw_forces, and factors it as L D L' without the directions that
+ * are skipped. Returns the first direction whose pivot does not exceed its floor, or -1. */
+int lw_dampers_factor(lw_dampers *dampers, lw_data *data, double t);
+/* Returns the speed at which a negative damper in a joint does the most work along N z, with the damping of
+ * the last factor, or -1. */
+int lw_dampers_driver(const lw_dampers *dampers, const double *z);
+/* Returns the element of a latent damper that acts on direction k, or -1. */
+int lw_dampers_latent_element(const lw_dampers *dampers, int k);
+/* Leaves the held directions to springs at all states to come, whatever their pivots are, and keeps all other
+ * latent directions damped. NULL ends this. */
+void lw_dampers_freeze(lw_dampers *dampers, const bool *held);
+/* Leaves the held directions to springs at the state of the last factor, which no longer counts them as
+ * missing. */
+void lw_dampers_hold(lw_dampers *dampers, const bool *held);
+/* Returns, per direction, whether it is held; NULL if the dampers are not frozen and no direction is held. */
+const bool *lw_dampers_held(const lw_dampers *dampers);
+/* Fills, per direction, the number of its group. Directions that dampers connect form a group, whose number
+ * is that of one of its directions. */
+void lw_dampers_groups(const lw_dampers *dampers, int *of);
+/* Prepares groups that contain both skipped and other directions, which then choose their pivots at each
+ * position. Must be called when skipped is filled. Returns false when memory is out. */
+bool lw_dampers_mix(lw_dampers *dampers, lw_arena *arena);
+/* size: per direction, the diagonal entry that would result if every damper that may act on the direction
+ * took all of its speed. The rounding of the diagonal is measured by this size. */
+void lw_dampers_sizes(const lw_dampers *dampers, lw_data *data, double t, double *size);
+/* x = (N'C N)^-1 x, with zeros in D^-1 at loose directions. */
+void lw_dampers_solve(const lw_dampers *dampers, double *x);
+/* x = L^-1 x. */
+void lw_dampers_lower(const lw_dampers *dampers, double *x);
+/* x = L^-T x. */
+void lw_dampers_upper(const lw_dampers *dampers, double *x);
+
 /* The arguments of a law or drive beside its variables. */
 typedef struct law_context {
     const double *inputs; /* The inputs of the caller, as in data.h. */
@@ -110,6 +135,11 @@ double lw_law_slope(const lw_function *f, const law_context *context, const doub
 /* Tells whether the law (may be NULL) depends on this variable. */
 static inline bool law_uses(const lw_function *f, size_t variable) {
     return f && lw_function_uses(f, variable);
+}
+/* Tells whether the element acts on one speed of a joint, which may be cut, not between two bodies. */
+static inline bool acts_in_joint(const lw_force *force) {
+    return force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
+           force->type != LW_FORCE_APPLIED;
 }
 /* Returns the two bodies between which an element acts. */
 void lw_damper_bodies(const lw_model *model, const lw_force *force, int bodies[2]);

@@ -1,4 +1,5 @@
-/* rcr_lent_inertia.c - inertia lent to bodies whose joints move none, for the elimination of the method rcr.
+/* rcr_auxiliary_inertia.c - auxiliary inertia of bodies whose joints move none, for the elimination of the
+ * method rcr.
  *
  * Where a loop is cut beside a body without mass, a joint of the open tree moves no inertia although the
  * closed loop determines its motion: its pivot D of the recursion vanishes. The elimination is then made with
@@ -93,8 +94,8 @@ static void survey_loops(const lw_rcr *m, neighbours *of_loop) {
     look_along(m, add_mass, of_loop);
 }
 
-/* Lends inertia to body i; false if no loop that passes it has any. */
-static bool lend(const lw_rcr *m, const neighbours *of_loop, int i, lw_link *link) {
+/* Adds auxiliary inertia to body i; false if no loop that passes it has any. */
+static bool add_inertia(const lw_rcr *m, const neighbours *of_loop, int i, lw_link *link) {
     const lw_loop_constraints *loops = m->loops;
     const lw_pose *world = &m->loop_base.data->world[i];
     const neighbours *best = NULL;
@@ -118,21 +119,21 @@ static bool lend(const lw_rcr *m, const neighbours *of_loop, int i, lw_link *lin
     return true;
 }
 
-lw_status lw_rcr_lend(lw_rcr *m, lw_error *error) {
+lw_status lw_rcr_add_inertia(lw_rcr *m, lw_error *error) {
     const lw_model *model = m->loop_base.base.model;
     lw_data *data = m->loop_base.data;
     int n = model->body_count;
-    m->lends = false;
+    m->auxiliary = false;
     neighbours *of_loop = LW_NEW(m->loop_base.arena, neighbours, m->loops->count + 1);
-    lw_model *lent = LW_NEW(m->loop_base.arena, lw_model, 1);
+    lw_model *augmented = LW_NEW(m->loop_base.arena, lw_model, 1);
     lw_link *links = LW_NEW(m->loop_base.arena, lw_link, n + 1);
     if (lw_arena_failed(m->loop_base.arena)) return lw_out_of_memory(error);
     memcpy(links, model->links, ((size_t)n + 1) * sizeof *links);
-    *lent = *model;
-    lent->links = links;
+    *augmented = *model;
+    augmented->links = links;
     lw_take_state(model, data, 0, model->q0, NULL);
     memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
-    recursion r = recursion_of(lent, data);
+    recursion r = recursion_of(augmented, data);
     r.v = m->zero;
     r.load = NULL;
     velocities(&r);
@@ -142,18 +143,18 @@ lw_status lw_rcr_lend(lw_rcr *m, lw_error *error) {
         sum before = r.sums[parent ? links[parent].slot : 0];
         BY_JOINT(&links[i], eliminate, &r, i, &bad)
         if (!bad) continue;
-        if (!m->lends) {
+        if (!m->auxiliary) {
             lw_positions(model, data);
             lw_world_poses(model, data);
             survey_loops(m, of_loop);
         }
-        if (!lend(m, of_loop, i, &links[i])) return lw_undetermined(model, i, bad, error);
-        m->lends = true;
+        if (!add_inertia(m, of_loop, i, &links[i])) return lw_undetermined(model, i, bad, error);
+        m->auxiliary = true;
         bad = 0;
         if (parent) r.sums[links[parent].slot] = before;
         BY_JOINT(&links[i], eliminate, &r, i, &bad)
         if (bad) return lw_undetermined(model, i, bad, error);
     }
-    if (m->lends) m->system->model = lent;
+    if (m->auxiliary) m->system->model = augmented;
     return LW_OK;
 }
