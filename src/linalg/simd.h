@@ -43,6 +43,25 @@ static inline void real_set_lane(REAL *x, int lane, double value) { (*x)[lane] =
 /* The same number in all lanes: x - 0 is x also for x = -0, so nothing is computed. */
 static inline REAL real(double x) { return x - (REAL){0}; }
 
+/* Per lane: all bits set where a > b, none where not, as for NaN. */
+static inline BITS real_exceeds(REAL a, REAL b) {
+#if LANES == 1
+    return -(BITS)(a > b);
+#else
+    return (BITS)(a > b);
+#endif
+}
+#if LANES == 1
+static inline REAL real_larger(REAL a, REAL b) { return a > b ? a : b; }
+static inline REAL real_abs(REAL a) { return fabs(a); }
+#else
+static inline REAL real_larger(REAL a, REAL b) {
+    BITS mask = real_exceeds(a, b);
+    return bits_real((real_bits(a) & mask) | (real_bits(b) & ~mask));
+}
+static inline REAL real_abs(REAL a) { return bits_real(real_bits(a) & 0x7fffffffffffffffu); }
+#endif
+
 /* x > bound in every lane; false for NaN. */
 static inline bool real_above(REAL x, double bound) {
     bool all = true;

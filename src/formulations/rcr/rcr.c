@@ -28,8 +28,6 @@
 extern const lw_formulation lw_formulation_rcr;
 
 static const double exact = 1e-13; /* Relative rounding of velocities. */
-/* The largest relative error of accelerations in rows that are asleep; beyond it other rows are taken. */
-static const double satisfied = 1e-9;
 
 /* --- rows at a state -------------------------------------------------------------------------------- */
 
@@ -285,8 +283,8 @@ static lw_status attempt_closed(lw_rcr *m, double t, const double *tau, bool *su
         lw_status status = attempt(m, t, tau, error);
         bool strong = status == LW_OK && !m->system->weak;
         double off = strong ? lw_rcr_sleeping_defect(m) : HUGE_VAL;
-        *suits = !(off > satisfied);
-        bool good = !(off > (m->fragile ? close_to : satisfied));
+        *suits = !(off > lw_rcr_satisfied);
+        bool good = !(off > (m->fragile ? close_to : lw_rcr_satisfied));
         if (!strong || good || round > 0 || !m->loop_base.integrating ||
             !close_stage(m, t, fragile_gap, error))
             return status;
@@ -466,7 +464,7 @@ static bool take_memory(lw_rcr *m) {
            nq = (size_t)model->nq + 1;
     m->loops = lw_loop_constraints_create(model, m->loop_base.rows, arena);
     if (!m->loops) return false;
-    m->system = lw_rcr_system_create(model, m->loop_base.data, m->loops, m->loop_base.rows->count, arena);
+    m->system = lw_rcr_system_create(model, m->loop_base.data, m->loops, m->loop_base.rows->count, 1, arena);
     if (!m->system) return false;
     m->choice = lw_choice_create(model, m->loop_base.rows, m->system, arena);
     m->finder = m->choice ? lw_rank_create(m->choice, arena) : NULL;
@@ -719,6 +717,8 @@ const lw_formulation lw_formulation_rcr = {
     .to_state = to_state,
     .from_state = lw_loop_method_from_state,
     .accelerations = lw_loop_method_accelerations,
+    .lanes = lw_rcr_lanes,
+    .accelerations_of_lanes = lw_rcr_accelerations_of_lanes,
     .multipliers = lw_loop_method_multipliers,
     .speeds = lw_loop_method_speeds,
     .derivative = lw_loop_method_derivative,

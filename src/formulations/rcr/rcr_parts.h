@@ -79,7 +79,14 @@ typedef struct lw_rcr {
     double *held; /* Per row: the multipliers of the solution. */
     double *a;    /* 6 per body: the accelerations of the solution. */
     lw_crossing crossing;
+    /* Several states at a time (rcr_lanes.c); NULL: not asked for. */
+    const struct lw_rcr_simd *simd;
+    void *lanes; /* Their memory. */
 } lw_rcr;
+
+/* The largest error of accelerations in rows that are asleep, relative to those of their bodies; beyond it
+ * other rows are taken. Errors below `noticeable` of the largest accelerations are rounding. */
+static const double lw_rcr_satisfied = 1e-9, lw_rcr_noticeable = 1e-9;
 
 /* Speed or acceleration number `speed` of x, in rad/s or rad/s^2: linear ones are divided by the length of a
  * link. */
@@ -115,6 +122,11 @@ int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error);
 /* Accelerations with the rows that suit the state. While integrating, velocities are made consistent
  * first. */
 lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error);
+
+/* --- rcr_lanes.c: several states at a time; for the table of functions -------------------------------- */
+
+lw_status lw_rcr_lanes(lw_method *method, int *lanes, lw_error *error);
+unsigned lw_rcr_accelerations_of_lanes(lw_method *method, const lw_states *states, int first);
 
 /* --- rcr_lent_inertia.c: bodies without mass ------------------------------------------------------- */
 
