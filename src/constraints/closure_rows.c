@@ -124,7 +124,12 @@ lw_status lw_closures_create(const lw_model *model, lw_arena *arena, lw_closures
 }
 
 void lw_closures_move(const lw_model *model, const lw_data *data, const double *v, lw_closures *c) {
-    const recursion r = recursion_of(model, (lw_data *)data);
+    const recursion r = {.model = model,
+                         .nodes = (node *)data->nodes,
+                         .places = (place *)data->places,
+                         .S = data->S,
+                         .sine = data->sine,
+                         .cosine = data->cosine};
     pose *world = (pose *)c->world;
     move_bodies(c, &r, v, world, c->w, c->v);
     for (int k = 0; k < c->count; k++) place_hold(c, &r, world, k, (holding *)&c->holding[k]);

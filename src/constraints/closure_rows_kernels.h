@@ -100,10 +100,7 @@ INLINE void move_bodies(const lw_closures *c, const recursion *r, const REAL *v,
         REAL p[3], arm[3];
         bool turns = link->kernel < LW_KERNEL_PRISMATIC,
              slides = !turns && link->kernel < LW_KERNEL_SPHERICAL;
-        if (turns)
-            constant3(link->p, p);
-        else
-            for (int k = 0; k < 3; k++) p[k] = r->places[i].p[k];
+        for (int k = 0; k < 3; k++) p[k] = turns ? real(link->p[k]) : r->places[i].p[k];
         if (link->parent == 0) {
             for (int k = 0; k < 3; k++) arm[k] = p[k], own->p[k] = p[k] - link->p[k];
         } else {

@@ -68,7 +68,11 @@ INLINE path path_of(const lw_rcr_system *s, const lw_segment *segment, int Y) {
     else                                                                                                     \
         pass(1, __VA_ARGS__);
 #else
-#define BY_PACKS(rows, pass, ...) pass(rows, __VA_ARGS__);
+#define BY_PACKS(rows, pass, ...)                                                                            \
+    if (rows == 3)                                                                                           \
+        pass(3, __VA_ARGS__);                                                                                \
+    else                                                                                                     \
+        pass(rows, __VA_ARGS__);
 #endif
 #define EACH_SEGMENT(s, i, pass, ...)                                                                        \
     {                                                                                                        \
@@ -111,12 +115,8 @@ INLINE void aligned_rows(int packs, path x, const recursion *r, int i, const REA
     const lw_link *link = &r->model->links[i];
     const node *own = &r->nodes[i];
     bool turns = kernel < LW_KERNEL_PRISMATIC;
-    REAL p[3], c = real(1), s = real(0), d = own->d, u = own->u;
-    if (turns) {
-        c = r->cosine[link->v], s = r->sine[link->v];
-        constant3(link->p, p);
-    } else
-        for (int k = 0; k < 3; k++) p[k] = r->places[i].p[k];
+    REAL c = turns ? r->cosine[link->v] : real(1), s = turns ? r->sine[link->v] : real(0), d = own->d,
+         u = own->u;
     for (int g = 0; g < packs; g++) {
         pack w[6], left[6], moved[6];
         load_wrenches(x.K, g, w);
@@ -137,6 +137,8 @@ INLINE void aligned_rows(int packs, path x, const recursion *r, int i, const REA
                       moved[3 + k] = s * left[3 + j] + c * left[3 + k];
         } else
             for (int k = 0; k < 6; k++) moved[k] = left[k];
+        REAL p[3];
+        for (int k = 0; k < 3; k++) p[k] = turns ? real(link->p[k]) : r->places[i].p[k];
         hand_on(p, moved, x.parent + pack_at(g, 6), x.adds);
     }
 }
@@ -595,8 +597,16 @@ static void eliminate_loop(lw_rcr_system *s, const recursion *r, int t, BITS *fi
     const lw_loop_constraint *loop = &s->loops->loops[t];
     int count = s->awake[t], *pivot = s->pivot + loop->first;
     REAL *L = entry(s->L, loop->block);
-    factor_lanes(count, L, s->scale + loop->first, pivot, fit);
-    eliminate_rows(s, r, t, count, count, L, pivot, 0);
+    bool alike = count == 3;
+    for (int j = 0; j < loop->couplings && alike; j++)
+        alike = s->awake[s->loops->couplings[loop->coupling + j].loop] == 3;
+    if (alike) {
+        factor_lanes(3, L, s->scale + loop->first, pivot, fit);
+        eliminate_rows(s, r, t, 3, 3, L, pivot, 3);
+    } else {
+        factor_lanes(count, L, s->scale + loop->first, pivot, fit);
+        eliminate_rows(s, r, t, count, count, L, pivot, 0);
+    }
 }
 #endif
 
