@@ -124,7 +124,7 @@ int lw_solver_batch_threads(const lw_solver_batch *batch) {
 }
 
 /* One state by itself. */
-static lw_status solve_one(const lw_solver_batch *batch, worker *own, lw_error *error) {
+static lw_status solve_one(const lw_solver_batch *batch, worker *own, int s, lw_error *error) {
     const double *tau = batch->states.tau ? own->tau : NULL;
     const double t = batch->states.t;
     lw_status status =
@@ -137,7 +137,7 @@ static lw_status solve_one(const lw_solver_batch *batch, worker *own, lw_error *
         if (!isfinite(own->vdot[k]))
             return lw_fail(error, LW_ERROR_SINGULAR, NULL,
                            "look at the forces and motions of the model there",
-                           "an acceleration at t = %g is not finite", t);
+                           "an acceleration of state %d at t = %g is not finite", s, t);
     return status;
 }
 
@@ -149,7 +149,7 @@ static void take_state(const lw_solver_batch *batch, worker *own, int s) {
     for (int k = 0; k < nv; k++) own->v[k] = states->v[(size_t)k * count + at];
     for (int k = 0; k < nv && states->tau; k++) own->tau[k] = states->tau[(size_t)k * count + at];
     lw_error error;
-    lw_status status = solve_one(batch, own, &error);
+    lw_status status = solve_one(batch, own, s, &error);
     for (int k = 0; k < nv; k++) states->vdot[(size_t)k * count + at] = status == LW_OK ? own->vdot[k] : NAN;
     if (status == LW_OK || (own->status != LW_OK && own->failed < s)) return;
     own->failed = s, own->status = status, own->error = error;
