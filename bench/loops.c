@@ -291,8 +291,8 @@ static double run_crowd(void *context, int calls) {
         lw_error error;
         lw_status status = LW_OK;
         if (w->way != ONE_BY_ONE)
-            status = lw_solver_batch_accelerations(c->batch[w->way], STATES, 0, c->q, c->v, NULL, c->vdot,
-                                                   &error);
+            status =
+                lw_solver_batch_accelerations(c->batch[w->way], STATES, 0, c->q, c->v, NULL, c->vdot, &error);
         for (size_t s = 0; s < STATES && w->way == ONE_BY_ONE && status == LW_OK; s++)
             status = lw_solver_accelerations(c->solver, 0, c->one_q + s * c->nq, c->one_v + s * c->x->nv,
                                              NULL, c->vdot, &error);
@@ -327,8 +327,7 @@ static void bench_batch(const bench_output *out, mechanism *x) {
     static const char *const names[WAYS] = {"solver", "batch on one thread", "batch on all threads"};
     crowd c = {.x = x, .nq = (size_t)lw_model_q_size(x->model)};
     double **arrays[] = {&c.q, &c.one_q, &c.v, &c.one_v, &c.vdot};
-    for (int k = 0; k < 5; k++)
-        *arrays[k] = bench_allocate(STATES * (k < 2 ? c.nq : x->nv), sizeof(double));
+    for (int k = 0; k < 5; k++) *arrays[k] = bench_allocate(STATES * (k < 2 ? c.nq : x->nv), sizeof(double));
     lw_solver_options options;
     lw_error error;
     lw_solver_batch_defaults(x->model, &options);

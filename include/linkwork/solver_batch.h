@@ -1,5 +1,5 @@
-/* solver_batch.h - accelerations of many states of one model in one call, loops included: on the vectors of the
- * processor and on threads.
+/* solver_batch.h - accelerations of many states of one model in one call, loops included: on the vectors of
+ * the processor and on threads.
  *
  * A batch is created once and asked as often as wanted, from one thread at a time; it has threads and memory
  * of its own, and the model must outlive it. Number k of state s stands at [k * count + s]: coordinates q,
@@ -39,9 +39,9 @@ int lw_solver_batch_lanes(const lw_solver_batch *batch);
 /* Threads that work, the caller's included. 0 for NULL. */
 int lw_solver_batch_threads(const lw_solver_batch *batch);
 
-/* vdot of `count` states at time t. tau may be NULL. A state that has no accelerations (LW_ERROR_SINGULAR, and
- * whatever lw_solver_accelerations refuses) has NaN in all of them; the other states are solved nevertheless.
- * Status and error are those of the first such state. */
+/* vdot of `count` states at time t. tau may be NULL. A state that has no accelerations (LW_ERROR_SINGULAR,
+ * and whatever lw_solver_accelerations refuses) has NaN in all of them; the other states are solved
+ * nevertheless. Status and error are those of the first such state. */
 lw_status lw_solver_batch_accelerations(lw_solver_batch *batch, int count, double t, const double *q,
                                         const double *v, const double *tau, double *vdot, lw_error *error);
 

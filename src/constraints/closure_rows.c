@@ -144,7 +144,8 @@ void lw_closure_rows(const lw_closures *c, int index, int count, const int *row,
 
 double lw_closure_defect(const lw_data *data, const lw_closures *c, int index, int count, const int *row,
                          double *size) {
-    return rows_defect(c, (const node *)data->nodes, index, (const holding *)&c->holding[index], count, row, size);
+    return rows_defect(c, (const node *)data->nodes, index, (const holding *)&c->holding[index], count, row,
+                       size);
 }
 
 double lw_closure_velocity(const lw_data *data, const lw_closures *c, int index, int count, double *velocity,

@@ -37,7 +37,7 @@ typedef struct frame {
 } frame;
 
 /* One closure at a state. */
-#define LW_HOLDING(REAL)                                                                                        \
+#define LW_HOLDING(REAL)                                                                                     \
     struct {                                                                                                 \
         REAL axes1[9], p1[3]; /* The axes, one after another, and the point, relative to the first body. */  \
         REAL bias[6];         /* Per component, including gravity where one body is ground. */               \

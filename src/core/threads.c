@@ -79,7 +79,8 @@ static void leave(lw_threads *threads) {
 /* Closes the job if no thread is busy; returns whether the job is closed. */
 static bool close_job(lw_threads *threads) {
     int nobody = 0;
-    return atomic_load(&threads->busy) == 0 && atomic_compare_exchange_strong(&threads->busy, &nobody, CLOSED);
+    return atomic_load(&threads->busy) == 0 &&
+           atomic_compare_exchange_strong(&threads->busy, &nobody, CLOSED);
 }
 
 static void *serve(void *argument) {

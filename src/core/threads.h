@@ -1,7 +1,7 @@
 /* threads.h - threads that share the chunks of a job, again and again.
  *
- * They are started once. In a job each has its own share of the chunks, the same in every job of that size, so
- * that its data stay in its cache; a thread that has finished its share takes chunks of the others. The
+ * They are started once. In a job each has its own share of the chunks, the same in every job of that size,
+ * so that its data stay in its cache; a thread that has finished its share takes chunks of the others. The
  * caller's thread is number 0 and works along.
  */
 #ifndef LW_THREADS_H

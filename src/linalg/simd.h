@@ -6,7 +6,8 @@
  *
  * real_sincos: sine and cosine together, within 1 ulp or 1.1e-16, whichever is larger (measured). Cody and
  * Waite's reduction by pi/2 in three parts of 33 bits, exact for |x| < 2^20 pi/2, and fdlibm's polynomials;
- * lanes with larger arguments go to the C library. No table, no branch on other values: vectors do it at the cost of one.
+ * lanes with larger arguments go to the C library. No table, no branch on other values: vectors do it at the
+ * cost of one.
  */
 #ifndef LW_SIMD_H
 #define LW_SIMD_H

@@ -1,5 +1,5 @@
-/* solver_batch.c - accelerations of many states of one model, by one method: vectors of states, distributed over
- * threads.
+/* solver_batch.c - accelerations of many states of one model, by one method: vectors of states, distributed
+ * over threads.
  *
  * A method that takes several states at a time (lw_formulation.lanes) is given them so; states that it leaves
  * out, and all states of other methods and of checked batches, are solved one by one. Which of the two ways a
@@ -18,7 +18,7 @@
 /* The data of one thread. */
 typedef struct worker {
     lw_method *method;
-    lw_checked *checked; /* NULL: unchecked */
+    lw_checked *checked;        /* NULL: unchecked */
     double *q, *v, *tau, *vdot; /* one state */
     /* The first state that has failed, and why; status is LW_OK if none has. */
     int failed;
@@ -127,12 +127,11 @@ int lw_solver_batch_threads(const lw_solver_batch *batch) {
 static lw_status solve_one(const lw_solver_batch *batch, worker *own, int s, lw_error *error) {
     const double *tau = batch->states.tau ? own->tau : NULL;
     const double t = batch->states.t;
-    lw_status status =
-        own->checked
-            ? lw_checked_accelerations(own->checked, own->method, &batch->options, t, own->q, own->v, tau,
-                                       own->vdot, NULL, NULL, NULL, error)
-            : batch->formulation->accelerations(own->method, t, own->q, own->v, tau, own->vdot, NULL, NULL,
-                                                error);
+    lw_status status = own->checked
+                           ? lw_checked_accelerations(own->checked, own->method, &batch->options, t, own->q,
+                                                      own->v, tau, own->vdot, NULL, NULL, NULL, error)
+                           : batch->formulation->accelerations(own->method, t, own->q, own->v, tau, own->vdot,
+                                                               NULL, NULL, error);
     for (int k = 0; k < batch->model->nv && status == LW_OK; k++)
         if (!isfinite(own->vdot[k]))
             return lw_fail(error, LW_ERROR_SINGULAR, NULL,
@@ -161,9 +160,9 @@ static void work(void *context, int thread, int chunk) {
     int first = chunk * batch->chunk, end = first + batch->chunk;
     if (end > batch->states.count) end = batch->states.count;
     for (int s = first; s < end; s += batch->lanes) {
-        unsigned answered = batch->lanes == 1 ? 0
-                                              : batch->formulation->accelerations_of_lanes(
-                                                    own->method, &batch->states, s);
+        unsigned answered = batch->lanes == 1
+                                ? 0
+                                : batch->formulation->accelerations_of_lanes(own->method, &batch->states, s);
         for (int l = 0; l < batch->lanes && s + l < end; l++)
             if (!(answered >> l & 1)) take_state(batch, own, s + l);
     }

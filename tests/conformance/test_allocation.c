@@ -193,7 +193,8 @@ static void batches_do_not_allocate(void **state) {
             for (int twice = 0; twice < 2; twice++) {
                 QUIET(status = lw_solver_batch_accelerations(batch, COUNT, loops.t, many, many_v, NULL, vdot,
                                                              &error));
-                for (size_t k = 0; k < nv; k++) many_v[k * COUNT + 5] = INFINITY; /* Some may be prescribed. */
+                for (size_t k = 0; k < nv; k++)
+                    many_v[k * COUNT + 5] = INFINITY; /* Some may be prescribed. */
             }
             assert_int_equal(status, LW_ERROR_SINGULAR);
             lw_solver_batch_destroy(batch);

@@ -193,8 +193,7 @@ static void batches_share_a_model(void **state) {
     ask_batch(&works[0]);
     assert_int_equal(works[0].status, LW_OK);
     pthread_t threads[3];
-    for (int k = 1; k < 3; k++)
-        assert_int_equal(pthread_create(&threads[k], NULL, ask_batch, &works[k]), 0);
+    for (int k = 1; k < 3; k++) assert_int_equal(pthread_create(&threads[k], NULL, ask_batch, &works[k]), 0);
     for (int k = 1; k < 3; k++) {
         assert_int_equal(pthread_join(threads[k], NULL), 0);
         assert_int_equal(works[k].status, LW_OK);

@@ -18,9 +18,9 @@
 typedef struct lanes {
     workspace w;
     lw_rcr_system *system;
-    pose *world;        /* 0 .. n */
-    holding *holding;   /* Per closure. */
-    REAL nowhere[48];   /* Wrenches on ground. */
+    pose *world;      /* 0 .. n */
+    holding *holding; /* Per closure. */
+    REAL nowhere[48]; /* Wrenches on ground. */
 } lanes;
 
 static void *create(const lw_rcr *m, lw_arena *arena) {
@@ -64,9 +64,9 @@ static BITS asleep_satisfied(const lw_rcr *m, const lanes *x) {
         const lw_loop_constraint *loop = &m->loops->loops[t];
         int awake = s->awake[t], asleep = loop->count - awake;
         if (asleep == 0) continue;
-        REAL bound = real(0), worst = rows_defect(m->closures, x->w.r.nodes, loop->closure,
-                                                  &x->holding[loop->closure], asleep,
-                                                  s->row + loop->first + awake, &bound);
+        REAL bound = real(0),
+             worst = rows_defect(m->closures, x->w.r.nodes, loop->closure, &x->holding[loop->closure], asleep,
+                                 s->row + loop->first + awake, &bound);
         largest = real_larger(bound, largest), most = real_larger(worst, most);
         off |= real_exceeds(worst, lw_rcr_satisfied * bound) & real_exceeds(bound, real(0));
     }
@@ -84,8 +84,8 @@ static void repeat_lane(int lane, int count, REAL *numbers) {
     for (int k = 0; k < count; k++) numbers[k] = real(real_lane(numbers[k], lane));
 }
 
-/* Accelerations of states first .. into the workspace, or of the one in `lane` (-1: of all) in every lane. False
- * if in some lane a joint moves no inertia, which may spoil the others. */
+/* Accelerations of states first .. into the workspace, or of the one in `lane` (-1: of all) in every lane.
+ * False if in some lane a joint moves no inertia, which may spoil the others. */
 static bool attempt(const lw_rcr *m, lanes *x, const lw_states *states, int first, int lane, BITS *fit) {
     const lw_model *model = m->loop_base.base.model;
     workspace *w = &x->w;

@@ -39,13 +39,13 @@ lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const 
     s->pivot = LW_NEW(arena, int, m);
     s->K_size = wide * (size_t)loops->K_size;
     s->K = LW_NEW(arena, double, s->K_size + wide);
-    s->Y = LW_NEW(arena, double, wide * (size_t)(loops->Y_size + 1));
-    s->Z = LW_NEW(arena, double, wide * (size_t)(loops->Z_size + 1));
-    s->L = LW_NEW(arena, double, wide * (size_t)(loops->block_size + 1));
+    s->Y = LW_NEW(arena, double, wide *(size_t)(loops->Y_size + 1));
+    s->Z = LW_NEW(arena, double, wide *(size_t)(loops->Z_size + 1));
+    s->L = LW_NEW(arena, double, wide *(size_t)(loops->block_size + 1));
     s->E = LW_NEW(arena, double, wide * 6 * m);
-    s->e = LW_NEW(arena, double, wide * m);
-    s->l = LW_NEW(arena, double, wide * (m + 4)); /* Packs extend beyond its end. */
-    s->lambda = LW_NEW(arena, double, wide * m);
+    s->e = LW_NEW(arena, double, wide *m);
+    s->l = LW_NEW(arena, double, wide *(m + 4)); /* Packs extend beyond its end. */
+    s->lambda = LW_NEW(arena, double, wide *m);
     if (lw_arena_failed(arena)) return NULL;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];

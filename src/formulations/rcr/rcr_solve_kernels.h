@@ -1,9 +1,9 @@
-/* rcr_solve_kernels.h - the sweep inwards and the sweep outwards, for one state or LANES of them. Equations in
- * rcr_solve.c.
+/* rcr_solve_kernels.h - the sweep inwards and the sweep outwards, for one state or LANES of them. Equations
+ * in rcr_solve.c.
  *
- * Of one state, PACK rows of a loop are taken at a time: rcr_solve.c and rcr_solve_avx2.c differ in PACK (2 or
- * 4) and in the instructions that their compiler may use. A pack holds the same number of PACK rows that stand
- * side by side (loop_constraints.h). Where a loop has fewer rows the rest is zero, and adds nothing to
+ * Of one state, PACK rows of a loop are taken at a time: rcr_solve.c and rcr_solve_avx2.c differ in PACK (2
+ * or 4) and in the instructions that their compiler may use. A pack holds the same number of PACK rows that
+ * stand side by side (loop_constraints.h). Where a loop has fewer rows the rest is zero, and adds nothing to
  * anything. Of several states (rcr_lanes_kernels.h), each number of a row is a vector, PACK is 1, and pivots
  * are taken in a given order.
  */
@@ -620,8 +620,7 @@ INLINE void backward_rows(int rank, int count, const REAL *C, const int *pivot, 
     }
 }
 
-INLINE void add_product(int rows, int columns, const REAL *F, const REAL *restrict y,
-                        REAL *restrict x) {
+INLINE void add_product(int rows, int columns, const REAL *F, const REAL *restrict y, REAL *restrict x) {
     for (int k = 0; k < rows; k++)
         for (int c = 0; c < columns; c++) x[k] += F[LW_ABREAST(columns) * k + c] * y[c];
 }
@@ -643,10 +642,10 @@ INLINE void solve_rows(lw_rcr_system *s, const recursion *r, int t, int rank, in
     const lw_loop_constraint *loop = &s->loops->loops[t];
     const int *pivot = s->pivot + loop->first;
     REAL x[ROWS_MAX], *lambda = entry(s->lambda, loop->first);
-    const REAL *e = entry(s->e, loop->first), *E = entry(s->E, 6 * loop->first), *C = entry(s->L, loop->block);
+    const REAL *e = entry(s->e, loop->first), *E = entry(s->E, 6 * loop->first),
+               *C = entry(s->L, loop->block);
     for (int k = 0; k < rank; k++) x[k] = e[k];
-    for (int k = 0; k < rank && loop->base > 0; k++)
-        x[k] += r6_dot(E + 6 * k, r->nodes[loop->base].a);
+    for (int k = 0; k < rank && loop->base > 0; k++) x[k] += r6_dot(E + 6 * k, r->nodes[loop->base].a);
     coupled(s, t, rank, entry(s->lambda, 0), x);
     for (int k = 0; k < rank; k++) x[k] *= C[(LW_ABREAST(count) + 1) * k];
     for (int k = rank; k < count; k++) lambda[pivot[k]] = real(0);

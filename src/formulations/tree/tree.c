@@ -95,7 +95,8 @@ static lw_status lanes(lw_method *base, int *lanes, lw_error *error) {
     tree_method *method = (tree_method *)base;
     const lw_model *model = base->model;
     *lanes = 1;
-    if (model->idle_count) return LW_OK; /* Joint forces have to be examined state by state (lw_idle_torque). */
+    /* Joint forces have to be examined state by state (lw_idle_torque). */
+    if (model->idle_count) return LW_OK;
     method->simd = lw_batch_simd_widest();
     method->arena = lw_arena_create(NULL);
     method->workspace = LW_NEW(method->arena, double, method->simd->size(model));
