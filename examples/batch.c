@@ -30,8 +30,7 @@ int main(int argc, char **argv) {
         status = lw_solver_batch_create(model, &options, 0, NULL, &batch, &error);
     struct timespec before, after;
     clock_gettime(CLOCK_MONOTONIC, &before);
-    if (status == LW_OK)
-        status = lw_solver_batch_accelerations(batch, STATES, 0, q, v, NULL, vdot, &error);
+    if (status == LW_OK) status = lw_solver_batch_accelerations(batch, STATES, 0, q, v, NULL, vdot, &error);
     clock_gettime(CLOCK_MONOTONIC, &after);
     const double seconds =
         (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);

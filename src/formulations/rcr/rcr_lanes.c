@@ -1,7 +1,7 @@
 /* rcr_lanes.c - accelerations of several states at a time: which width, and for which models.
  *
- * Vectors run the sweeps once, with the base rows (rcr_rows.c). So a base has to exist, its result must not
- * need corrections, and the closures must be of the kind whose rows stand in body axes.
+ * Vectors run the sweeps once, with the base rows (rcr_rows.c). So a base has to exist, and its result must
+ * not need corrections.
  */
 #include "formulations/rcr/rcr_lanes.h"
 
@@ -16,7 +16,7 @@ static const lw_rcr_simd *widest(void) {
 lw_status lw_rcr_lanes(lw_method *base, int *lanes, lw_error *error) {
     lw_rcr *m = (lw_rcr *)base;
     *lanes = 1;
-    if (!m->based || m->delicate || !m->closures) return LW_OK;
+    if (!m->based || m->delicate) return LW_OK;
     m->simd = widest();
     m->lanes = m->simd->create(m, m->loop_base.arena);
     if (!m->lanes) return lw_out_of_memory(error);

@@ -13,7 +13,7 @@ typedef struct lw_rcr_simd {
     void *(*create)(const lw_rcr *m, lw_arena *arena);
     /* States first .. first + width - 1, as far as they exist. Bit l of the result is set if state first + l
      * has its accelerations; the others are left to a call for each. */
-    unsigned (*accelerations)(const lw_rcr *m, void *lanes, const lw_states *states, int first);
+    unsigned (*accelerations)(lw_rcr *m, void *lanes, const lw_states *states, int first);
 } lw_rcr_simd;
 
 extern const lw_rcr_simd lw_rcr_simd_2, lw_rcr_simd_4, lw_rcr_simd_8;

@@ -18,9 +18,13 @@
 typedef struct lanes {
     workspace w;
     lw_rcr_system *system;
+    /* Where all closures hold a point. */
     pose *world;      /* 0 .. n */
     holding *holding; /* Per closure. */
     REAL nowhere[48]; /* Wrenches on ground. */
+    /* Where they do not: the rows of model/rows.h. */
+    REAL *wrench; /* 6 per block of the rows, on its body. */
+    REAL *bias;   /* Per row. */
 } lanes;
 
 static void *create(const lw_rcr *m, lw_arena *arena) {
@@ -32,6 +36,8 @@ static void *create(const lw_rcr *m, lw_arena *arena) {
     lay_out(model, memory, &x->w);
     x->world = LW_NEW(arena, pose, model->body_count + 1);
     x->holding = LW_NEW(arena, holding, model->closure_count + 1);
+    x->wrench = LW_NEW(arena, REAL, 6 * m->loop_base.rows->block_count + 1);
+    x->bias = LW_NEW(arena, REAL, rows + 1);
     x->system = lw_rcr_system_create(model, m->loop_base.data, m->loops, rows, LANES, arena);
     if (lw_arena_failed(arena)) return NULL;
     for (int k = 0; k < 3; k++) x->world[0].R[4 * k] = real(1);
@@ -40,7 +46,7 @@ static void *create(const lw_rcr *m, lw_arena *arena) {
     return x;
 }
 
-/* Evaluates the rows that are awake, after velocities. */
+/* Evaluates the rows that are awake, after velocities: closures that hold a point. */
 static void ask_closures(const lw_rcr *m, lanes *x) {
     const lw_closures *c = m->closures;
     lw_rcr_system *s = x->system;
@@ -55,6 +61,64 @@ static void ask_closures(const lw_rcr *m, lanes *x) {
     }
 }
 
+/* Rows of any kind, one state after another. */
+static void ask_rows(lw_rcr *m, lanes *x, double t) {
+    const lw_model *model = m->loop_base.base.model;
+    const lw_rows *rows = m->loop_base.rows;
+    lw_data *data = m->loop_base.data;
+    lw_rcr_system *s = x->system;
+    for (int l = 0; l < LANES; l++) {
+        for (int k = 0; k < model->nq; k++) data->q[k] = x->w.q[k][l];
+        for (int k = 0; k < model->nv; k++) data->v[k] = x->w.v[k][l];
+        lw_take_state(model, data, t, data->q, data->v);
+        lw_loop_method_rows(&m->loop_base);
+        lw_loop_method_bias(&m->loop_base, m->bias);
+        for (int r = 0; r < rows->count; r++) {
+            const lw_row *row = &rows->rows[r];
+            x->bias[r][l] = m->bias[r];
+            for (int b = row->block; b < row->block + row->count; b++) {
+                double w[6];
+                lw_rcr_block_wrench(m, b, w);
+                for (int k = 0; k < 6; k++) x->wrench[6 * b + k][l] = w[k];
+            }
+        }
+    }
+    for (int loop = 0; loop < s->loops->count; loop++)
+        for (int k = 0; k < s->awake[loop]; k++) {
+            const int first = s->loops->loops[loop].first, r = first + s->row[first + k];
+            const lw_row *row = &rows->rows[r];
+            *entry(s->l, first + k) = x->bias[r];
+            for (int b = row->block; b < row->block + row->count; b++) {
+                REAL *w = entry(s->K, s->loops->wrench_start[b]) + lw_wrench_at(k);
+                for (int i = 0; i < 6; i++) w[4 * i] = x->wrench[6 * b + i];
+            }
+        }
+}
+
+/* As rows_defect, for rows of any kind. */
+static REAL any_rows_defect(const lw_rcr *m, const lanes *x, const lw_loop_constraint *loop, int from,
+                            REAL *bound) {
+    const lw_rows *rows = m->loop_base.rows;
+    const double per_length = 1 / m->system->length;
+    REAL worst = real(0);
+    for (int k = from; k < loop->count; k++) {
+        const int r = loop->first + x->system->row[loop->first + k];
+        const lw_row *row = &rows->rows[r];
+        const double unit = m->finder->is_length[r] ? per_length : 1;
+        REAL total = x->bias[r];
+        for (int b = row->block; b < row->block + row->count; b++) {
+            const REAL *w = x->wrench + 6 * b, *a = x->w.r.nodes[rows->body[b]].a;
+            REAL turning = r3_dot(w, a), moving = r3_dot(w + 3, a + 3);
+            total += turning + moving;
+            *bound = real_larger(*bound, unit * real_larger(real_abs(turning), real_abs(moving)));
+            for (int i = 0; i < 3; i++)
+                *bound = real_larger(*bound, real_larger(real_abs(a[i]), per_length * real_abs(a[3 + i])));
+        }
+        worst = real_larger(worst, unit * real_abs(total));
+    }
+    return worst;
+}
+
 /* The lanes whose accelerations satisfy the rows that are asleep (lw_rcr_sleeping_defect). */
 static BITS asleep_satisfied(const lw_rcr *m, const lanes *x) {
     const lw_rcr_system *s = x->system;
@@ -64,9 +128,11 @@ static BITS asleep_satisfied(const lw_rcr *m, const lanes *x) {
         const lw_loop_constraint *loop = &m->loops->loops[t];
         int awake = s->awake[t], asleep = loop->count - awake;
         if (asleep == 0) continue;
-        REAL bound = real(0),
-             worst = rows_defect(m->closures, x->w.r.nodes, loop->closure, &x->holding[loop->closure], asleep,
-                                 s->row + loop->first + awake, &bound);
+        REAL bound = real(0);
+        REAL worst = m->closures
+                         ? rows_defect(m->closures, x->w.r.nodes, loop->closure, &x->holding[loop->closure],
+                                       asleep, s->row + loop->first + awake, &bound)
+                         : any_rows_defect(m, x, loop, awake, &bound);
         largest = real_larger(bound, largest), most = real_larger(worst, most);
         off |= real_exceeds(worst, lw_rcr_satisfied * bound) & real_exceeds(bound, real(0));
     }
@@ -86,7 +152,7 @@ static void repeat_lane(int lane, int count, REAL *numbers) {
 
 /* Accelerations of states first .. into the workspace, or of the one in `lane` (-1: of all) in every lane.
  * False if in some lane a joint moves no inertia, which may spoil the others. */
-static bool attempt(const lw_rcr *m, lanes *x, const lw_states *states, int first, int lane, BITS *fit) {
+static bool attempt(lw_rcr *m, lanes *x, const lw_states *states, int first, int lane, BITS *fit) {
     const lw_model *model = m->loop_base.base.model;
     workspace *w = &x->w;
     int speed;
@@ -104,14 +170,17 @@ static bool attempt(const lw_rcr *m, lanes *x, const lw_states *states, int firs
     if (model->motion_count || model->force_count || model->idle_count)
         take_elements(model, m->loop_base.data, states->t, w, true);
     velocities(&w->r);
-    ask_closures(m, x);
+    if (m->closures)
+        ask_closures(m, x);
+    else
+        ask_rows(m, x, states->t);
     *fit = real_exceeds(real(1), real(0));
     if (sweep(x->system, &w->r, true, &speed, fit)) return false;
     *fit &= asleep_satisfied(m, x) & finite_lanes(x, model->nv);
     return true;
 }
 
-static unsigned accelerations(const lw_rcr *m, void *memory, const lw_states *states, int first) {
+static unsigned accelerations(lw_rcr *m, void *memory, const lw_states *states, int first) {
     lanes *x = memory;
     int nv = m->loop_base.base.model->nv;
     unsigned answered = 0;

@@ -96,6 +96,20 @@ static inline double lw_rcr_rate(const lw_rcr *m, int speed, const double *x) {
     return fabs(x[speed]) / (turns ? 1 : m->system->length);
 }
 
+/* The wrench of block b of the rows just evaluated by model/rows.h on its body, in internal axes about the
+ * internal origin. */
+static inline void lw_rcr_block_wrench(const lw_rcr *m, int b, double w[6]) {
+    const lw_rows *rows = m->loop_base.rows;
+    const lw_pose *world = &m->loop_base.data->world[rows->body[b]];
+    const double *h = rows->H + 6 * b;
+    double arm[3], moment[3];
+    lw_v3_sub(rows->bodies[rows->body[b]].r, world->p, arm);
+    lw_v3_cross(arm, h + 3, moment);
+    lw_v3_add(moment, h, moment);
+    lw_m3_tmul_v(world->R, moment, w);
+    lw_m3_tmul_v(world->R, h + 3, w + 3);
+}
+
 /* --- rcr.c: rows and runs at the state in data ------------------------------------------------------- */
 
 /* Loads of a run: the tree moves under all its forces, or is at rest without any. */
