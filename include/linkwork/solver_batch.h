@@ -25,25 +25,27 @@ extern "C" {
 typedef struct lw_solver_batch lw_solver_batch;
 
 /* As lw_solver_defaults, but unchecked. */
-void lw_solver_batch_defaults(const lw_model *model, lw_solver_options *options);
+LW_API void lw_solver_batch_defaults(const lw_model *model, lw_solver_options *options);
 /* threads: 0 or less means one for every processor. With options.unchecked = false every answer is put to the
  * balance check, state by state; it then takes several times as long. allocator may be NULL. */
-lw_status lw_solver_batch_create(const lw_model *model, const lw_solver_options *options, int threads,
-                                 const lw_allocator *allocator, lw_solver_batch **batch, lw_error *error);
-void lw_solver_batch_destroy(lw_solver_batch *batch);
+LW_API lw_status lw_solver_batch_create(const lw_model *model, const lw_solver_options *options, int threads,
+                                        const lw_allocator *allocator, lw_solver_batch **batch,
+                                        lw_error *error);
+LW_API void lw_solver_batch_destroy(lw_solver_batch *batch);
 
-const lw_model *lw_solver_batch_model(const lw_solver_batch *batch);
-const char *lw_solver_batch_method(const lw_solver_batch *batch);
+LW_API const lw_model *lw_solver_batch_model(const lw_solver_batch *batch);
+LW_API const char *lw_solver_batch_method(const lw_solver_batch *batch);
 /* States that are solved side by side in vectors; 1: one after another. 0 for NULL. */
-int lw_solver_batch_lanes(const lw_solver_batch *batch);
+LW_API int lw_solver_batch_lanes(const lw_solver_batch *batch);
 /* Threads that work, the caller's included. 0 for NULL. */
-int lw_solver_batch_threads(const lw_solver_batch *batch);
+LW_API int lw_solver_batch_threads(const lw_solver_batch *batch);
 
 /* vdot of `count` states at time t. tau may be NULL. A state that has no accelerations (LW_ERROR_SINGULAR,
  * and whatever lw_solver_accelerations refuses) has NaN in all of them; the other states are solved
  * nevertheless. Status and error are those of the first such state. */
-lw_status lw_solver_batch_accelerations(lw_solver_batch *batch, int count, double t, const double *q,
-                                        const double *v, const double *tau, double *vdot, lw_error *error);
+LW_API lw_status lw_solver_batch_accelerations(lw_solver_batch *batch, int count, double t, const double *q,
+                                               const double *v, const double *tau, double *vdot,
+                                               lw_error *error);
 
 #ifdef __cplusplus
 }
