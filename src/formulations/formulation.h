@@ -15,7 +15,6 @@
 #include "core/archive.h"
 #include "core/core.h"
 #include "core/newton_hints.h"
-#include "dynamics/batch_simd.h"
 #include "model/data.h"
 #include <linkwork/dynamics.h>
 
@@ -118,14 +117,6 @@ typedef struct lw_formulation {
     lw_status (*accelerations)(lw_method *method, double t, const double *q, const double *v,
                                const double *tau, double *vdot, double *reactions, bool *unique,
                                lw_error *error);
-
-    /* Accelerations of several states at a time, on vectors; NULL if there is no such way. lanes: takes the
-     * memory for it and says how many states at a time, 1 if the model does not permit it.
-     * accelerations_of_lanes: those of states first .. first + lanes - 1, as far as they exist, as without
-     * reactions above. Bit l of the result is set if state first + l has its accelerations; the others are to
-     * be computed one by one. Both depend on that state alone, to the last bit. */
-    lw_status (*lanes)(lw_method *method, int *lanes, lw_error *error);
-    unsigned (*accelerations_of_lanes)(lw_method *method, const lw_states *states, int first);
 
     /* Results of the last call of accelerations with reactions. multipliers: one for each row of the
      * constraints, in the model's order; NULL if the formulation takes no models with constraints. speeds:

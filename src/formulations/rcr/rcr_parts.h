@@ -79,9 +79,6 @@ typedef struct lw_rcr {
     double *held; /* Per row: the multipliers of the solution. */
     double *a;    /* 6 per body: the accelerations of the solution. */
     lw_crossing crossing;
-    /* Several states at a time (rcr_lanes.c); NULL: not asked for. */
-    const struct lw_rcr_simd *simd;
-    void *lanes; /* Their memory. */
 } lw_rcr;
 
 /* The largest error of accelerations in rows that are asleep, relative to those of their bodies; beyond it
@@ -136,11 +133,6 @@ int lw_rcr_close(lw_rcr *m, double *left, lw_status *status, lw_error *error);
 /* Accelerations with the rows that suit the state. While integrating, velocities are made consistent
  * first. */
 lw_status lw_rcr_run(lw_rcr *m, double t, const double *tau, lw_error *error);
-
-/* --- rcr_lanes.c: several states at a time; for the table of functions -------------------------------- */
-
-lw_status lw_rcr_lanes(lw_method *method, int *lanes, lw_error *error);
-unsigned lw_rcr_accelerations_of_lanes(lw_method *method, const lw_states *states, int first);
 
 /* --- rcr_lent_inertia.c: bodies without mass ------------------------------------------------------- */
 

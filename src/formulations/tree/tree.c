@@ -20,11 +20,6 @@ typedef struct tree_method {
     lw_data *data;
     lw_method_options options;
     double *tau; /* of the residual */
-    /* Several states at a time; NULL: not asked for. */
-    const lw_batch_simd *simd;
-    lw_arena *arena; /* Owns what follows. */
-    double *workspace;
-    double *alone; /* q, v, tau and vdot of one state */
 } tree_method;
 
 /* --- the method ----------------------------------------------------------------------------------- */
@@ -52,7 +47,6 @@ static void destroy(lw_method *base) {
     tree_method *method = (tree_method *)base;
     if (!method) return;
     lw_data_destroy(method->data);
-    lw_arena_destroy(method->arena);
     free(method->tau);
     free(method);
 }
@@ -89,48 +83,6 @@ static lw_status accelerations(lw_method *base, double t, const double *q, const
     if (unique)
         for (int k = 0; k < 6 * model->joint_count; k++) unique[k] = true; /* a tree has nothing redundant */
     return LW_OK;
-}
-
-static lw_status lanes(lw_method *base, int *lanes, lw_error *error) {
-    tree_method *method = (tree_method *)base;
-    const lw_model *model = base->model;
-    *lanes = 1;
-    /* Joint forces have to be examined state by state (lw_idle_torque). */
-    if (model->idle_count) return LW_OK;
-    method->simd = lw_batch_simd_widest();
-    method->arena = lw_arena_create(NULL);
-    method->workspace = LW_NEW(method->arena, double, method->simd->size(model));
-    method->alone = LW_NEW(method->arena, double, model->nq + 3 * model->nv + 1);
-    if (!method->workspace || !method->alone) return lw_out_of_memory(error);
-    *lanes = method->simd->width;
-    return LW_OK;
-}
-
-/* One state in all lanes of a vector; false if it has no accelerations. */
-static bool solve_alone(tree_method *method, const lw_states *states, int s) {
-    const size_t nq = (size_t)method->base.model->nq, nv = (size_t)method->base.model->nv,
-                 count = (size_t)states->count, at = (size_t)s;
-    double *q = method->alone, *v = q + nq, *tau = v + nv, *vdot = tau + nv;
-    for (size_t k = 0; k < nq; k++) q[k] = states->q[k * count + at];
-    for (size_t k = 0; k < nv; k++) v[k] = states->v[k * count + at];
-    for (size_t k = 0; k < nv && states->tau; k++) tau[k] = states->tau[k * count + at];
-    const lw_states one = {1, states->t, q, v, states->tau ? tau : NULL, vdot};
-    if (method->simd->forward(method->base.model, method->data, method->workspace, &one, 0, NULL) != LW_OK)
-        return false;
-    for (size_t k = 0; k < nv; k++) states->vdot[k * count + at] = vdot[k];
-    return true;
-}
-
-/* A joint that moves no inertia in one lane may spoil the others: such a vector is computed again, state by
- * state. */
-static unsigned accelerations_of_lanes(lw_method *base, const lw_states *states, int first) {
-    tree_method *method = (tree_method *)base;
-    unsigned answered = 0;
-    if (method->simd->forward(base->model, method->data, method->workspace, states, first, NULL) == LW_OK)
-        return ~0u;
-    for (int l = 0; l < method->simd->width && first + l < states->count; l++)
-        answered |= (unsigned)solve_alone(method, states, first + l) << l;
-    return answered;
 }
 
 static lw_status derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
@@ -184,8 +136,6 @@ const lw_formulation lw_formulation_tree = {
     .to_state = lw_tree_to_state,
     .from_state = from_state,
     .accelerations = accelerations,
-    .lanes = lanes,
-    .accelerations_of_lanes = accelerations_of_lanes,
     .derivative = derivative,
     .residual = residual,
     .project = project,
