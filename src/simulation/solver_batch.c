@@ -128,6 +128,12 @@ int lw_solver_batch_threads(const lw_solver_batch *batch) {
     return batch ? lw_threads_count(batch->threads) : 0;
 }
 
+static bool finite(int count, const double *x) {
+    double total = 0; /* Zero times a number that is not finite is none. */
+    for (int k = 0; k < count; k++) total += 0 * x[k];
+    return total == 0;
+}
+
 /* One state by itself. */
 static lw_status solve_one(const lw_solver_batch *batch, worker *own, int s, lw_error *error) {
     const double *tau = batch->states.tau ? own->tau : NULL;
@@ -137,12 +143,12 @@ static lw_status solve_one(const lw_solver_batch *batch, worker *own, int s, lw_
                                                       own->v, tau, own->vdot, NULL, NULL, NULL, error)
                            : batch->formulation->accelerations(own->method, t, own->q, own->v, tau, own->vdot,
                                                                NULL, NULL, error);
-    for (int k = 0; k < batch->model->nv && status == LW_OK; k++)
-        if (!isfinite(own->vdot[k]))
-            return lw_fail(error, LW_ERROR_SINGULAR, NULL,
-                           "look at the forces and motions of the model there",
-                           "an acceleration of state %d at t = %g is not finite", s, t);
-    return status;
+    if (status != LW_OK || finite(batch->model->nv, own->vdot)) return status;
+    if (!finite(batch->model->nq, own->q) || !finite(batch->model->nv, own->v))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give finite coordinates and speeds",
+                       "state %d has numbers that are not finite", s);
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL, "look at the forces and motions of the model there",
+                   "an acceleration of state %d at t = %g is not finite", s, t);
 }
 
 static void take_state(const lw_solver_batch *batch, worker *own, int s) {

@@ -392,7 +392,10 @@ static void a_state_without_accelerations_is_alone(void **state) {
             assert_false(isfinite(m.got[k * 40 + 17]) || isfinite(m.got[k * 40 + 33]));
         }
         assert_true(same_bits(&m, m.got, m.expected));
-        m.tau[17] = 0, m.q[33] = m.q[32];
+        m.tau[17] = 0;
+        assert_int_equal(solve(batch, &m, &error), LW_ERROR_ARGUMENT);
+        assert_non_null(strstr(error.message, "state 33 has numbers"));
+        m.q[33] = m.q[32];
         lw_solver_batch_destroy(batch);
     }
     many_free(&m);
