@@ -1,4 +1,5 @@
-/* loops.c - how long the accelerations of closed loops take by rcr, cut and lagrange, and how that grows.
+/* loops.c - how long the accelerations of closed loops take by rcr, cut and lagrange, and how that grows; batches of
+ * states against single calls.
  *
  * Call: bench-loops [--quick] [--csv FILE]. Prints tables of ns per call (docs/performance.md says how they are measured) and
  * writes every figure to FILE as CSV. Mechanisms are those of problems/, in their assembled initial state.
@@ -264,6 +265,112 @@ static void bench_ladders(const bench_output *out) {
     for (int k = 0; k < SIZES; k++) mechanism_destroy(ladders[k].x);
 }
 
+/* --- batches -------------------------------------------------------------------------------------- */
+
+enum { STATES = 256, ONE_BY_ONE = 0, ONE_THREAD, ALL_THREADS, WAYS };
+
+typedef struct crowd {
+    mechanism *x;
+    size_t nq;
+    lw_solver *solver;
+    lw_solver_batch *batch[WAYS];
+    double *q, *v, *one_q, *one_v; /* [k * STATES + s], and state after state */
+    double *vdot;
+} crowd;
+
+typedef struct way {
+    crowd *c;
+    int way;
+} way;
+
+static double run_crowd(void *context, int calls) {
+    const way *w = context;
+    crowd *c = w->c;
+    double sum = 0;
+    for (int k = 0; k < calls; k++) {
+        lw_error error;
+        lw_status status = LW_OK;
+        if (w->way != ONE_BY_ONE)
+            status =
+                lw_solver_batch_accelerations(c->batch[w->way], STATES, 0, c->q, c->v, NULL, c->vdot, &error);
+        for (size_t s = 0; s < STATES && w->way == ONE_BY_ONE && status == LW_OK; s++)
+            status = lw_solver_accelerations(c->solver, 0, c->one_q + s * c->nq, c->one_v + s * c->x->nv,
+                                             NULL, c->vdot, &error);
+        if (status != LW_OK) fail(c->x->name, &error);
+        sum += c->vdot[0];
+    }
+    return sum;
+}
+
+/* States on the constraints beside the initial one: joints moved by up to 0.1, speeds by up to 0.5. */
+static void spread(crowd *c) {
+    unsigned long long random = 12345;
+    mechanism *x = c->x;
+    for (size_t s = 0; s < STATES; s++) {
+        double *q = c->one_q + s * c->nq, *v = c->one_v + s * x->nv;
+        memcpy(q, x->q, c->nq * sizeof *q);
+        for (size_t k = 0; k < 2 * x->nv; k++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            double number = (double)(random >> 11) / (double)(1ull << 52) - 1;
+            if (k < x->nv) v[k] = 0.1 * number;
+            if (k == x->nv) lw_integrate_q(x->model, q, v, 1), memcpy(v, x->v, x->nv * sizeof *v);
+            if (k >= x->nv) v[k - x->nv] += 0.5 * number;
+        }
+        lw_error error;
+        if (lw_assemble(x->model, 0, q, v, NULL, &error) != LW_OK) fail(x->name, &error);
+        for (size_t k = 0; k < c->nq; k++) c->q[k * STATES + s] = q[k];
+        for (size_t k = 0; k < x->nv; k++) c->v[k * STATES + s] = v[k];
+    }
+}
+
+static void bench_batch(const bench_output *out, mechanism *x) {
+    static const char *const names[WAYS] = {"solver", "batch on one thread", "batch on all threads"};
+    crowd c = {.x = x, .nq = (size_t)lw_model_q_size(x->model)};
+    double **arrays[] = {&c.q, &c.one_q, &c.v, &c.one_v, &c.vdot};
+    for (int k = 0; k < 5; k++) *arrays[k] = bench_allocate(STATES * (k < 2 ? c.nq : x->nv), sizeof(double));
+    lw_solver_options options;
+    lw_error error;
+    lw_solver_batch_defaults(x->model, &options);
+    if (lw_solver_create(x->model, &options, NULL, &c.solver, &error) != LW_OK) fail(x->name, &error);
+    way ways[WAYS];
+    bench_case cases[WAYS];
+    spread(&c);
+    for (int k = 0; k < WAYS; k++) {
+        if (k != ONE_BY_ONE && lw_solver_batch_create(x->model, &options, k == ONE_THREAD ? 1 : 0, NULL,
+                                                      &c.batch[k], &error) != LW_OK)
+            fail(x->name, &error);
+        ways[k] = (way){&c, k};
+        cases[k] = (bench_case){.run = run_crowd, .context = &ways[k], .units = STATES};
+    }
+    bench_measure(cases, WAYS, out->repetitions, 1);
+    printf("%-18s %-6s %6d", x->name, lw_solver_method(c.solver), lw_solver_batch_lanes(c.batch[ONE_THREAD]));
+    for (int k = 0; k < WAYS; k++) {
+        double ns = bench_median(&cases[k], out->repetitions);
+        printf(" %10.0f", ns);
+        bench_output_row(out, x->name, x->nv, names[k], lw_solver_batch_threads(c.batch[k]) + !k, ns,
+                         bench_minimum(&cases[k], out->repetitions));
+    }
+    for (int k = ONE_THREAD; k < WAYS; k++)
+        printf(" %12.2f", bench_ratio(&cases[k], &cases[ONE_BY_ONE], out->repetitions));
+    printf("\n");
+    fflush(stdout);
+    bench_cases_clear(cases, WAYS);
+    for (int k = 0; k < WAYS; k++) lw_solver_batch_destroy(c.batch[k]);
+    lw_solver_destroy(c.solver);
+    for (int k = 0; k < 5; k++) free(*arrays[k]);
+    mechanism_destroy(x);
+}
+
+static void bench_batches(const bench_output *out) {
+    printf("%-18s %-6s %6s %10s %10s %10s %12s %12s\n", "per state", "method", "lanes", "one call",
+           "one thread", "all", "one/call", "all/call");
+    bench_batch(out, mechanism_create("four_bar", 0));
+    bench_batch(out, mechanism_create("ladder", 16));
+    bench_batch(out, mechanism_create("andrews_squeezer", 0));
+    bench_batch(out, mechanism_create("bricard", 0));
+    printf("batches of %d states, unchecked; ratios to single calls\n\n", STATES);
+}
+
 int main(int argc, char **argv) {
     bench_without_threads(argv);
     bench_output out = bench_output_open("bench-loops", BENCH_ROW, argc, argv);
@@ -276,6 +383,7 @@ int main(int argc, char **argv) {
     bench_mechanism(&out, mechanism_create("bricard", 0));
     bench_mechanism(&out, mechanism_create("n_four_bar", 40));
     printf("\n");
+    bench_batches(&out);
     bench_ladders(&out);
     bench_output_close(&out);
     return 0;

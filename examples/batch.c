@@ -1,6 +1,5 @@
-/* batch.c - accelerations of 100 000 states of a tree in one call, on vector units and all processors. */
+/* batch.c - accelerations of 100 000 states of a mechanism in one call, on vector units and all processors. */
 #include <linkwork/linkwork.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -11,7 +10,8 @@ int main(int argc, char **argv) {
     if (argc != 2) return fprintf(stderr, "call: batch MODEL.yaml\n"), 2;
     lw_spec *spec;
     lw_model *model;
-    lw_batch *batch = NULL;
+    lw_solver_batch *batch = NULL;
+    lw_solver_options options;
     lw_error error = {0};
     if (lw_read_model(argv[1], NULL, 0, NULL, &spec) != LW_OK) return 1;
     if (lw_model_compile(spec, NULL, NULL, &model) != LW_OK) return 1;
@@ -20,15 +20,17 @@ int main(int argc, char **argv) {
     double *q0 = calloc(nq + nv + 1, sizeof *q0);
     if (!q || !q0) return 1;
     lw_model_initial_state(model, q0, q0 + nq);
+    lw_status status = lw_assemble(model, 0, q0, q0 + nq, NULL, &error); /* closes the loops, if it has any */
     for (size_t k = 0; k < nq; k++) /* number k of state s stands at [k * STATES + s] */
-        for (size_t s = 0; s < STATES; s++) q[k * STATES + s] = q0[k] + 1e-6 * (double)s;
+        for (size_t s = 0; s < STATES; s++) q[k * STATES + s] = q0[k];
     for (size_t k = 0; k < nv; k++)
-        for (size_t s = 0; s < STATES; s++) v[k * STATES + s] = q0[nq + k];
-    lw_status status = lw_batch_create(model, 0, NULL, &batch); /* 0: a thread for every processor */
+        for (size_t s = 0; s < STATES; s++) v[k * STATES + s] = q0[nq + k] * (1 + 1e-6 * (double)s);
+    lw_solver_batch_defaults(model, &options);
+    if (status == LW_OK) /* 0: a thread for every processor */
+        status = lw_solver_batch_create(model, &options, 0, NULL, &batch, &error);
     struct timespec before, after;
     clock_gettime(CLOCK_MONOTONIC, &before);
-    if (status == LW_OK)
-        status = lw_tree_forward_dynamics_batch(model, batch, STATES, 0, q, v, NULL, vdot, &error);
+    if (status == LW_OK) status = lw_solver_batch_accelerations(batch, STATES, 0, q, v, NULL, vdot, &error);
     clock_gettime(CLOCK_MONOTONIC, &after);
     const double seconds =
         (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
@@ -37,7 +39,7 @@ int main(int argc, char **argv) {
                vdot[0], vdot[STATES - 1]);
     else
         fprintf(stderr, "%s\n", error.message);
-    lw_batch_destroy(batch);
+    lw_solver_batch_destroy(batch);
     free(q);
     free(q0);
     lw_model_destroy(model);

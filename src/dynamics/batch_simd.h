@@ -27,5 +27,7 @@ typedef struct lw_batch_simd {
 } lw_batch_simd;
 
 extern const lw_batch_simd lw_batch_simd_2, lw_batch_simd_4, lw_batch_simd_8;
+/* The widest that the processor has. */
+const lw_batch_simd *lw_batch_simd_widest(void);
 
 #endif

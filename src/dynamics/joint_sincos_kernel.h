@@ -2,8 +2,7 @@
  * time: included by joint_sincos.c and joint_sincos_4.c, which differ in LANES and in the instructions that
  * their compiler may use.
  *
- * Results are those of real_sincos for one joint to the last bit, except beside an angle above 1.6e6 rad,
- * which sends all of its lanes to the C library.
+ * Results are those of real_sincos for one joint to the last bit.
  */
 #include "model/compiled_model.h"
 #include "linalg/simd.h"

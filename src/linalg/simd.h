@@ -6,7 +6,8 @@
  *
  * real_sincos: sine and cosine together, within 1 ulp or 1.1e-16, whichever is larger (measured). Cody and
  * Waite's reduction by pi/2 in three parts of 33 bits, exact for |x| < 2^20 pi/2, and fdlibm's polynomials;
- * larger arguments go to the C library. No table, no branch on the value: vectors do it at the cost of one.
+ * lanes with larger arguments go to the C library. No table, no branch on other values: vectors do it at the
+ * cost of one.
  */
 #ifndef LW_SIMD_H
 #define LW_SIMD_H
@@ -43,6 +44,25 @@ static inline void real_set_lane(REAL *x, int lane, double value) { (*x)[lane] =
 /* The same number in all lanes: x - 0 is x also for x = -0, so nothing is computed. */
 static inline REAL real(double x) { return x - (REAL){0}; }
 
+/* Per lane: all bits set where a > b, none where not, as for NaN. */
+static inline BITS real_exceeds(REAL a, REAL b) {
+#if LANES == 1
+    return -(BITS)(a > b);
+#else
+    return (BITS)(a > b);
+#endif
+}
+#if LANES == 1
+static inline REAL real_larger(REAL a, REAL b) { return a > b ? a : b; }
+static inline REAL real_abs(REAL a) { return fabs(a); }
+#else
+static inline REAL real_larger(REAL a, REAL b) {
+    BITS mask = real_exceeds(a, b);
+    return bits_real((real_bits(a) & mask) | (real_bits(b) & ~mask));
+}
+static inline REAL real_abs(REAL a) { return bits_real(real_bits(a) & 0x7fffffffffffffffu); }
+#endif
+
 /* x > bound in every lane; false for NaN. */
 static inline bool real_above(REAL x, double bound) {
     bool all = true;
@@ -55,15 +75,6 @@ static inline void real_sincos(REAL x, REAL *sine, REAL *cosine) {
     const REAL magic = real(6755399441055744.0); /* 1.5 2^52: adding it rounds to an integer in low bits */
     bool small = true;
     for (int l = 0; l < LANES; l++) small &= fabs(real_lane(x, l)) < reach;
-    if (__builtin_expect(!small, 0)) {
-        REAL s = {0}, c = {0};
-        for (int l = 0; l < LANES; l++) {
-            real_set_lane(&s, l, sin(real_lane(x, l)));
-            real_set_lane(&c, l, cos(real_lane(x, l)));
-        }
-        *sine = s, *cosine = c;
-        return;
-    }
     REAL shifted = x * 0.63661977236758134308 + magic; /* 2 / pi */
     REAL n = shifted - magic;
     BITS quadrant = real_bits(shifted);
@@ -90,6 +101,11 @@ static inline void real_sincos(REAL x, REAL *sine, REAL *cosine) {
     BITS sign_s = (quadrant & 2) << 62, sign_c = ((quadrant + 1) & 2) << 62;
     *sine = bits_real((sb ^ difference) ^ sign_s);
     *cosine = bits_real((cb ^ difference) ^ sign_c);
+    for (int l = 0; __builtin_expect(!small, 0) && l < LANES; l++)
+        if (!(fabs(real_lane(x, l)) < reach)) {
+            real_set_lane(sine, l, sin(real_lane(x, l)));
+            real_set_lane(cosine, l, cos(real_lane(x, l)));
+        }
 }
 
 /* --- 3-vectors and matrices, as in vec3.h --------------------------------------------------------- */

@@ -167,6 +167,43 @@ static void formulations_do_not_allocate(void **state) {
         }
 }
 
+/* Batches on vectors, on threads, one by one, with a state that fails. */
+static void batches_do_not_allocate(void **state) {
+    (void)state;
+    enum { COUNT = 37 };
+    for (int seed = 1; seed <= 24; seed++) {
+        static random_loops loops;
+        random_loops_build(&loops, seed);
+        lw_model *model = compile_or_fail(loops.spec);
+        size_t nq = (size_t)lw_model_q_size(model), nv = (size_t)lw_model_v_size(model);
+        double q[MAX], v[MAX], *many = calloc(COUNT * (nq + 2 * nv), sizeof *many);
+        double *many_v = many + COUNT * nq, *vdot = many_v + COUNT * nv;
+        random_loops_state(&loops, model, false, q, v);
+        for (size_t s = 0; s < COUNT; s++) {
+            for (size_t k = 0; k < nq; k++) many[k * COUNT + s] = q[k];
+            for (size_t k = 0; k < nv; k++) many_v[k * COUNT + s] = v[k] * (1 - 0.001 * (double)s);
+        }
+        lw_solver_options options;
+        lw_solver_batch *batch;
+        lw_error error;
+        lw_status status = LW_OK;
+        lw_solver_batch_defaults(model, &options);
+        options.method = "rcr";
+        if (lw_solver_batch_create(model, &options, 1 + seed % 3, NULL, &batch, &error) == LW_OK) {
+            for (int twice = 0; twice < 2; twice++) {
+                QUIET(status = lw_solver_batch_accelerations(batch, COUNT, loops.t, many, many_v, NULL, vdot,
+                                                             &error));
+                for (size_t k = 0; k < nv; k++)
+                    many_v[k * COUNT + 5] = INFINITY; /* Some may be prescribed. */
+            }
+            assert_int_equal(status, LW_ERROR_ARGUMENT);
+            lw_solver_batch_destroy(batch);
+        }
+        free(many);
+        lw_model_destroy(model);
+    }
+}
+
 /* Between the first and the last sample of a run: steps, dense output, energies. */
 typedef struct watch {
     long at_first, at_last;
@@ -248,6 +285,7 @@ int main(void) {
         cmocka_unit_test(dynamics_do_not_allocate),
         cmocka_unit_test(a_failing_call_does_not_allocate),
         cmocka_unit_test(formulations_do_not_allocate),
+        cmocka_unit_test(batches_do_not_allocate),
         cmocka_unit_test(steps_do_not_allocate),
         cmocka_unit_test(bodies_without_mass_do_not_allocate),
     };

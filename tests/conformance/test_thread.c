@@ -1,6 +1,7 @@
 /* test_thread.c - one model shared by several threads, each with data and runs of its own: bit for bit the
  * results of one thread. Build with -DLINKWORK_SANITIZE=thread to look for races as well.
  */
+#include "problems.h"
 #include "random_model.h"
 
 #include <stdarg.h>
@@ -160,10 +161,53 @@ static void threads_compile_models(void **state) {
     for (int k = 0; k < THREADS; k++) assert_memory_equal(together[k], alone, sizeof alone);
 }
 
+/* Batches of a mechanism with a loop, on several threads each, two of them at a time. */
+enum { BATCH = 403 };
+
+static void *ask_batch(void *context) {
+    const lw_model *model = ((work *)context)->model;
+    double *vdot = &((work *)context)->numbers[0][0], q[3 * BATCH], v[3 * BATCH], q0[3], v0[3];
+    lw_solver_options options;
+    lw_solver_batch *batch;
+    lw_error error;
+    lw_model_initial_state(model, q0, v0);
+    for (int k = 0; k < 3; k++)
+        for (int s = 0; s < BATCH; s++)
+            q[k * BATCH + s] = v0[k] / 6 * (0.01 * s), v[k * BATCH + s] = v0[k] * (1 + 0.01 * s);
+    lw_solver_batch_defaults(model, &options);
+    lw_status status =
+        lw_solver_batch_create(model, &options, (int)((work *)context)->seed, NULL, &batch, &error);
+    for (int round = 0; round < 20 && status == LW_OK; round++)
+        status = lw_solver_batch_accelerations(batch, BATCH, 0, q, v, NULL, vdot, &error);
+    lw_solver_batch_destroy(batch);
+    ((work *)context)->status = status;
+    return NULL;
+}
+
+static void batches_share_a_model(void **state) {
+    (void)state;
+    lw_model *model = read_problem("parallelogram"); /* It passes through its singular position on the way. */
+    work *works = calloc(3, sizeof *works);
+    assert_non_null(works);
+    for (int k = 0; k < 3; k++) works[k].model = model, works[k].seed = k ? 3 : 1;
+    ask_batch(&works[0]);
+    assert_int_equal(works[0].status, LW_OK);
+    pthread_t threads[3];
+    for (int k = 1; k < 3; k++) assert_int_equal(pthread_create(&threads[k], NULL, ask_batch, &works[k]), 0);
+    for (int k = 1; k < 3; k++) {
+        assert_int_equal(pthread_join(threads[k], NULL), 0);
+        assert_int_equal(works[k].status, LW_OK);
+        assert_memory_equal(works[k].numbers, works[0].numbers, sizeof works[0].numbers);
+    }
+    free(works);
+    lw_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_share_a_model),
         cmocka_unit_test(threads_compile_models),
+        cmocka_unit_test(batches_share_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,7 +185,7 @@ static void check_closures(lw_model *model, lw_random *random, int seed) {
     assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
     lw_rows *rows = lw_rows_create_loops(model, arena);
     lw_loop_constraints *ties = lw_loop_constraints_create(model, rows, arena);
-    lw_rcr_system *sweeps = lw_rcr_system_create(model, data, ties, rows->count, arena);
+    lw_rcr_system *sweeps = lw_rcr_system_create(model, data, ties, rows->count, 1, arena);
     lw_closures *closures;
     assert_int_equal(lw_closures_create(model, arena, &closures), LW_OK);
     assert_non_null(closures);

@@ -28,8 +28,6 @@
 extern const lw_formulation lw_formulation_rcr;
 
 static const double exact = 1e-13; /* Relative rounding of velocities. */
-/* The largest relative error of accelerations in rows that are asleep; beyond it other rows are taken. */
-static const double satisfied = 1e-9;
 
 /* --- rows at a state -------------------------------------------------------------------------------- */
 
@@ -49,7 +47,6 @@ lw_subject lw_rcr_in_motion(const lw_rcr *m) {
 /* Wrenches of the rows that are awake on their bodies, from the blocks of the rows. */
 static void place_wrenches(lw_rcr *m) {
     const lw_rows *rows = m->loop_base.rows;
-    const lw_data *data = m->loop_base.data;
     lw_rcr_system *s = m->system;
     for (int t = 0; t < m->loops->count; t++) {
         const lw_loop_constraint *loop = &m->loops->loops[t];
@@ -57,15 +54,9 @@ static void place_wrenches(lw_rcr *m) {
         for (int k = 0; k < s->awake[t]; k++) {
             const lw_row *row = &rows->rows[loop->first + s->row[loop->first + k]];
             for (int b = row->block; b < row->block + row->count; b++) {
-                const lw_pose *world = &data->world[rows->body[b]];
-                const double *h = rows->H + 6 * b;
-                double arm[3], moment[3], force[3], *w = s->K + s->loops->wrench_start[b] + lw_wrench_at(k);
-                lw_v3_sub(rows->bodies[rows->body[b]].r, world->p, arm);
-                lw_v3_cross(arm, h + 3, moment);
-                lw_v3_add(moment, h, moment);
-                lw_m3_tmul_v(world->R, moment, arm);
-                lw_m3_tmul_v(world->R, h + 3, force);
-                for (int i = 0; i < 3; i++) w[4 * i] = arm[i], w[12 + 4 * i] = force[i];
+                double wrench[6], *w = s->K + s->loops->wrench_start[b] + lw_wrench_at(k);
+                lw_rcr_block_wrench(m, b, wrench);
+                for (int i = 0; i < 6; i++) w[4 * i] = wrench[i];
             }
         }
     }
@@ -285,8 +276,8 @@ static lw_status attempt_closed(lw_rcr *m, double t, const double *tau, bool *su
         lw_status status = attempt(m, t, tau, error);
         bool strong = status == LW_OK && !m->system->weak;
         double off = strong ? lw_rcr_sleeping_defect(m) : HUGE_VAL;
-        *suits = !(off > satisfied);
-        bool good = !(off > (m->fragile ? close_to : satisfied));
+        *suits = !(off > lw_rcr_satisfied);
+        bool good = !(off > (m->fragile ? close_to : lw_rcr_satisfied));
         if (!strong || good || round > 0 || !m->loop_base.integrating ||
             !close_stage(m, t, fragile_gap, error))
             return status;
@@ -466,7 +457,7 @@ static bool take_memory(lw_rcr *m) {
            nq = (size_t)model->nq + 1;
     m->loops = lw_loop_constraints_create(model, m->loop_base.rows, arena);
     if (!m->loops) return false;
-    m->system = lw_rcr_system_create(model, m->loop_base.data, m->loops, m->loop_base.rows->count, arena);
+    m->system = lw_rcr_system_create(model, m->loop_base.data, m->loops, m->loop_base.rows->count, 1, arena);
     if (!m->system) return false;
     m->choice = lw_choice_create(model, m->loop_base.rows, m->system, arena);
     m->finder = m->choice ? lw_rank_create(m->choice, arena) : NULL;

@@ -82,12 +82,30 @@ typedef struct lw_rcr {
     lw_crossing crossing;
 } lw_rcr;
 
+/* The largest error of accelerations in rows that are asleep, relative to those of their bodies; beyond it
+ * other rows are taken. Errors below `noticeable` of the largest accelerations are rounding. */
+static const double lw_rcr_satisfied = 1e-9, lw_rcr_noticeable = 1e-9;
+
 /* Speed or acceleration number `speed` of x, in rad/s or rad/s^2: linear ones are divided by the length of a
  * link. */
 static inline double lw_rcr_rate(const lw_rcr *m, int speed, const double *x) {
     const lw_link *link = &m->loop_base.base.model->links[m->choice->body_of[speed]];
     bool turns = lw_joint_speed_turns(link->joint.type, speed - link->v);
     return fabs(x[speed]) / (turns ? 1 : m->system->length);
+}
+
+/* The wrench of block b of the rows just evaluated by model/rows.h on its body, in internal axes about the
+ * internal origin. */
+static inline void lw_rcr_block_wrench(const lw_rcr *m, int b, double w[6]) {
+    const lw_rows *rows = m->loop_base.rows;
+    const lw_pose *world = &m->loop_base.data->world[rows->body[b]];
+    const double *h = rows->H + 6 * b;
+    double arm[3], moment[3];
+    lw_v3_sub(rows->bodies[rows->body[b]].r, world->p, arm);
+    lw_v3_cross(arm, h + 3, moment);
+    lw_v3_add(moment, h, moment);
+    lw_m3_tmul_v(world->R, moment, w);
+    lw_m3_tmul_v(world->R, h + 3, w + 3);
 }
 
 /* --- rcr.c: rows and runs at the state in data ------------------------------------------------------- */

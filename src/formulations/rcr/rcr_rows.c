@@ -99,14 +99,15 @@ void lw_rcr_own_rows(lw_rcr *m) {
     lw_rcr_system_select(m->system, &m->own);
 }
 
-/* The scales of a selection become the pivots of the last run. */
+/* The scales and the order of a selection become those of the pivots of the last run. */
 static void take_scale(const lw_rcr *m, const lw_selection *x) {
     const lw_rcr_system *s = m->system;
     for (int t = 0; t < s->loops->count; t++) {
         const lw_loop_constraint *loop = &s->loops->loops[t];
-        for (int k = 0; k < s->rank[t]; k++)
-            x->scale[loop->first + s->pivot[loop->first + k]] =
-                1 / s->L[loop->block + (LW_ABREAST(x->awake[t]) + 1) * k];
+        for (int k = 0; k < s->rank[t]; k++) {
+            int next = x->order[loop->first + k] = s->pivot[loop->first + k];
+            x->scale[loop->first + next] = 1 / s->L[loop->block + (LW_ABREAST(x->awake[t]) + 1) * k];
+        }
     }
 }
 
@@ -316,7 +317,6 @@ static double rows_defect(const lw_rcr *m, const lw_loop_constraint *loop, int f
 }
 
 double lw_rcr_sleeping_defect(const lw_rcr *m) {
-    const double noticeable = 1e-9; /* Relative to the largest accelerations: smaller errors are rounding. */
     const lw_rcr_system *s = m->system;
     double most = 0, relative = 0, largest = 0;
     for (int t = 0; t < m->loops->count; t++) {
@@ -331,7 +331,7 @@ double lw_rcr_sleeping_defect(const lw_rcr *m) {
         if (worst > most) most = worst;
         if (worst > relative * size) relative = size > 0 ? worst / size : 0;
     }
-    return most > noticeable * largest ? relative : 0;
+    return most > lw_rcr_noticeable * largest ? relative : 0;
 }
 
 /* --- corrections ---------------------------------------------------------------------------------------- */

@@ -21,30 +21,31 @@
  * Cost     O(n + m) for loops of bounded width: segments per body and coupled loops. No allocation but in
  *          create.
  */
+#define LANES 1
 #define PACK 2
 #include "formulations/rcr/rcr_solve_kernels.h"
 
 #include "model/joint.h"
 
 lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const lw_loop_constraints *loops,
-                                    int rows, lw_arena *arena) {
+                                    int rows, int lanes, lw_arena *arena) {
     lw_rcr_system *s = LW_NEW(arena, lw_rcr_system, 1);
     if (!s) return NULL;
-    size_t m = (size_t)rows + 1;
+    size_t m = (size_t)rows + 1, wide = (size_t)lanes;
     s->model = model, s->data = data, s->loops = loops;
     s->rank = LW_NEW(arena, int, loops->count + 1);
     s->lasting = LW_NEW(arena, bool, loops->count + 1);
     s->placed = LW_NEW(arena, bool, loops->count + 1);
     s->pivot = LW_NEW(arena, int, m);
-    s->K_size = (size_t)loops->K_size;
-    s->K = LW_NEW(arena, double, s->K_size + 1);
-    s->Y = LW_NEW(arena, double, loops->Y_size + 1);
-    s->Z = LW_NEW(arena, double, loops->Z_size + 1);
-    s->L = LW_NEW(arena, double, loops->block_size + 1);
-    s->E = LW_NEW(arena, double, 6 * m);
-    s->e = LW_NEW(arena, double, m);
-    s->l = LW_NEW(arena, double, m + 4); /* Packs extend beyond its end. */
-    s->lambda = LW_NEW(arena, double, m);
+    s->K_size = wide * (size_t)loops->K_size;
+    s->K = LW_NEW(arena, double, s->K_size + wide);
+    s->Y = LW_NEW(arena, double, wide *(size_t)(loops->Y_size + 1));
+    s->Z = LW_NEW(arena, double, wide *(size_t)(loops->Z_size + 1));
+    s->L = LW_NEW(arena, double, wide *(size_t)(loops->block_size + 1));
+    s->E = LW_NEW(arena, double, wide * 6 * m);
+    s->e = LW_NEW(arena, double, wide *m);
+    s->l = LW_NEW(arena, double, wide *(m + 4)); /* Packs extend beyond its end. */
+    s->lambda = LW_NEW(arena, double, wide *m);
     if (lw_arena_failed(arena)) return NULL;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
@@ -62,13 +63,14 @@ bool lw_selection_create(lw_selection *x, const lw_loop_constraints *loops, int 
     *x = (lw_selection){.loops = loops,
                         .awake = LW_NEW(arena, int, loops->count + 1),
                         .row = LW_NEW(arena, int, rows + 1),
-                        .scale = LW_NEW(arena, double, rows + 1)};
-    if (!x->awake || !x->row || !x->scale) return false;
+                        .scale = LW_NEW(arena, double, rows + 1),
+                        .order = LW_NEW(arena, int, rows + 1)};
+    if (!x->awake || !x->row || !x->scale || !x->order) return false;
     for (int t = 0; t < loops->count; t++) {
         const lw_loop_constraint *loop = &loops->loops[t];
         x->awake[t] = loop->count;
         for (int k = 0; k < loop->count; k++)
-            x->row[loop->first + k] = k, x->scale[loop->first + k] = LW_ANY_PIVOT;
+            x->row[loop->first + k] = x->order[loop->first + k] = k, x->scale[loop->first + k] = LW_ANY_PIVOT;
     }
     return true;
 }
@@ -97,7 +99,7 @@ lw_status lw_rcr_system_run(lw_rcr_system *s, const lw_subject *subject, lw_erro
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx2")) return lw_rcr_system_run_4(s, subject, error);
 #endif
-    return sweep(s, subject, error);
+    return run(s, subject, error);
 }
 
 double lw_rcr_system_cancellation(const lw_rcr_system *s) {

@@ -17,6 +17,7 @@ typedef struct lw_selection {
     int *awake;
     int *row;      /* From loop.first on: the loop's rows, counted from loop.first. */
     double *scale; /* Per row of the list: its pivot at a position far from singular ones. */
+    int *order;    /* From loop.first on: positions in the list, in the order of the pivots there. */
 } lw_selection;
 
 /* The equations of the loops. K, l and lambda are ordered by the lists of the selection. */
@@ -49,9 +50,11 @@ typedef struct lw_rcr_system {
     double length;
 } lw_rcr_system;
 
-/* With memory for selections of these loops, all of which must have segments. NULL when memory is out. */
+/* With memory for selections of these loops, all of which must have segments. Arrays of doubles have `lanes`
+ * numbers side by side for each that is named here: as many states are solved at a time. NULL when memory is
+ * out. */
 lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const lw_loop_constraints *loops,
-                                    int rows, lw_arena *arena);
+                                    int rows, int lanes, lw_arena *arena);
 /* A selection of all rows in their own order, which accepts every pivot. Returns false when memory is out. */
 bool lw_selection_create(lw_selection *selection, const lw_loop_constraints *loops, int rows,
                          lw_arena *arena);

@@ -1,14 +1,14 @@
-/* rcr_solve_kernels.h - the sweep inwards and the sweep outwards, PACK rows of a loop at a time: included by
- * rcr_solve.c and rcr_solve_avx2.c, which differ in PACK (2 or 4) and in the instructions that their compiler
- * may use. Equations in rcr_solve.c.
+/* rcr_solve_kernels.h - the sweep inwards and the sweep outwards, for one state or LANES of them. Equations
+ * in rcr_solve.c.
  *
- * A pack holds the same number of PACK rows that stand side by side (loop_constraints.h). Where a loop has
- * fewer rows the rest is zero, and adds nothing to anything.
+ * Of one state, PACK rows of a loop are taken at a time: rcr_solve.c and rcr_solve_avx2.c differ in PACK (2
+ * or 4) and in the instructions that their compiler may use. A pack holds the same number of PACK rows that
+ * stand side by side (loop_constraints.h). Where a loop has fewer rows the rest is zero, and adds nothing to
+ * anything. Of several states (rcr_lanes_kernels.h), each number of a row is a vector, PACK is 1, and pivots
+ * are taken in a given order.
  */
 #include "formulations/rcr/rcr_solve.h"
 #include "dynamics/tree_dynamics.h"
-
-#define LANES 1
 #include "dynamics/tree_forward.h"
 
 #include <math.h>
@@ -21,37 +21,59 @@ static const double weak = 1e-2, vanished = 1e-8;
 
 enum { ROWS_MAX = 6 }; /* of one loop */
 
+#if LANES == 1
 typedef double pack __attribute__((vector_size(8 * PACK)));
 typedef double tight_pack __attribute__((vector_size(8 * PACK), may_alias));             /* in memory, ... */
 typedef double loose_pack __attribute__((vector_size(8 * PACK), may_alias, aligned(8))); /* ... anywhere */
+#else
+typedef REAL pack, tight_pack, loose_pack;
+#endif
+
+/* Number k of an array of the system, which has LANES doubles for each. */
+INLINE REAL *entry(double *array, int k) { return (REAL *)(void *)array + k; }
 
 /* Packs of so many rows; where number g of them starts in a list of `width` numbers per row. */
 INLINE int packs_of(int rows) { return (rows + PACK - 1) / PACK; }
 INLINE int pack_at(int g, int width) { return width * (g * PACK / 4 * 4) + g * PACK % 4; }
-INLINE pack load(const double *x) { return *(const tight_pack *)x; }
-INLINE void store(double *x, pack value) { *(tight_pack *)x = value; }
-INLINE void add_loose(double *x, pack value) { *(loose_pack *)x += value; }
+INLINE pack load(const REAL *x) { return *(const tight_pack *)x; }
+INLINE void store(REAL *x, pack value) { *(tight_pack *)x = value; }
+INLINE void add_loose(REAL *x, pack value) { *(loose_pack *)x += value; }
 
 /* --- segments through a joint ----------------------------------------------------------------------- */
 
 /* A segment at a body: wrenches K of its rows, what the joint makes of them (Y, Z, l), and where they go on
  * at the parent; NULL if ground takes them. adds: there are some already. */
 typedef struct path {
-    const double *K;
-    double *Y, *Z, *l, *parent;
+    const REAL *K;
+    REAL *Y, *Z, *l, *parent;
     bool adds;
 } path;
 
 INLINE path path_of(const lw_rcr_system *s, const lw_segment *segment, int Y) {
-    return (path){.K = s->K + segment->K,
-                  .Y = s->Y + segment->Y,
-                  .Z = s->Z + (segment->Y - Y),
-                  .l = s->l + segment->row,
-                  .parent = segment->to < 0 ? NULL : s->K + segment->to,
+    return (path){.K = entry(s->K, segment->K),
+                  .Y = entry(s->Y, segment->Y),
+                  .Z = entry(s->Z, segment->Y - Y),
+                  .l = entry(s->l, segment->row),
+                  .parent = segment->to < 0 ? NULL : entry(s->K, segment->to),
                   .adds = segment->adds};
 }
 
-/* pass(packs, path, ...) for all segments at body i; compiled for each number of packs. */
+/* pass(packs, path, ...) for all segments at body i; compiled for each number of packs of one state. */
+#if LANES == 1
+#define BY_PACKS(rows, pass, ...)                                                                            \
+    if (rows > 2 * PACK)                                                                                     \
+        pass(3, __VA_ARGS__);                                                                                \
+    else if (rows > PACK)                                                                                    \
+        pass(2, __VA_ARGS__);                                                                                \
+    else                                                                                                     \
+        pass(1, __VA_ARGS__);
+#else
+#define BY_PACKS(rows, pass, ...)                                                                            \
+    if (rows == 3)                                                                                           \
+        pass(3, __VA_ARGS__);                                                                                \
+    else                                                                                                     \
+        pass(rows, __VA_ARGS__);
+#endif
 #define EACH_SEGMENT(s, i, pass, ...)                                                                        \
     {                                                                                                        \
         const lw_segment *at_ = (s)->loops->segments + (s)->loops->segment_start[i],                         \
@@ -59,17 +81,12 @@ INLINE path path_of(const lw_rcr_system *s, const lw_segment *segment, int Y) {
         for (int Y_ = at_->Y; at_ < end_; at_++) {                                                           \
             const path x_ = path_of(s, at_, Y_);                                                             \
             int rows_ = (s)->awake[at_->loop];                                                               \
-            if (rows_ > 2 * PACK)                                                                            \
-                pass(3, x_, __VA_ARGS__);                                                                    \
-            else if (rows_ > PACK)                                                                           \
-                pass(2, x_, __VA_ARGS__);                                                                    \
-            else                                                                                             \
-                pass(1, x_, __VA_ARGS__);                                                                    \
+            BY_PACKS(rows_, pass, x_, __VA_ARGS__)                                                           \
         }                                                                                                    \
     }
 
 /* Wrenches at the child's origin p, already in the parent's axes. */
-INLINE void hand_on(const double p[3], const pack w[6], double *out, bool adds) {
+INLINE void hand_on(const REAL p[3], const pack w[6], REAL *out, bool adds) {
     const pack moved[6] = {w[0] + (p[1] * w[5] - p[2] * w[4]),
                            w[1] + (p[2] * w[3] - p[0] * w[5]),
                            w[2] + (p[0] * w[4] - p[1] * w[3]),
@@ -82,11 +99,11 @@ INLINE void hand_on(const double p[3], const pack w[6], double *out, bool adds) 
         for (int k = 0; k < 6; k++) store(out + 4 * k, moved[k]);
 }
 
-INLINE pack dot6(const double a[6], const pack b[6]) {
+INLINE pack dot6(const REAL a[6], const pack b[6]) {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5];
 }
 
-INLINE void load_wrenches(const double *K, int g, pack w[6]) {
+INLINE void load_wrenches(const REAL *K, int g, pack w[6]) {
     for (int k = 0; k < 6; k++) w[k] = load(K + pack_at(g, 6) + 4 * k);
 }
 
@@ -94,12 +111,12 @@ INLINE void load_wrenches(const double *K, int g, pack w[6]) {
  * without its speeds' rates: bias, and gravity where the parent is ground. */
 
 /* What is left of a wrench has no component along the joint's axis, number `kernel`. */
-INLINE void aligned_rows(int packs, path x, const recursion *r, int i, const double b[6], int kernel) {
+INLINE void aligned_rows(int packs, path x, const recursion *r, int i, const REAL b[6], int kernel) {
     const lw_link *link = &r->model->links[i];
     const node *own = &r->nodes[i];
     bool turns = kernel < LW_KERNEL_PRISMATIC;
-    const double *p = turns ? link->p : r->places[i].p;
-    double c = turns ? r->cosine[link->v] : 1, s = turns ? r->sine[link->v] : 0, d = own->d, u = own->u;
+    REAL c = turns ? r->cosine[link->v] : real(1), s = turns ? r->sine[link->v] : real(0), d = own->d,
+         u = own->u;
     for (int g = 0; g < packs; g++) {
         pack w[6], left[6], moved[6];
         load_wrenches(x.K, g, w);
@@ -120,15 +137,17 @@ INLINE void aligned_rows(int packs, path x, const recursion *r, int i, const dou
                       moved[3 + k] = s * left[3 + j] + c * left[3 + k];
         } else
             for (int k = 0; k < 6; k++) moved[k] = left[k];
+        REAL p[3];
+        for (int k = 0; k < 3; k++) p[k] = turns ? real(link->p[k]) : r->places[i].p[k];
         hand_on(p, moved, x.parent + pack_at(g, 6), x.adds);
     }
 }
 
 /* To the parent by a place that is not aligned. */
-INLINE void turn_on(const place *at, const pack left[6], double *out, bool adds) {
+INLINE void turn_on(const place *at, const pack left[6], REAL *out, bool adds) {
     pack moved[6];
     for (int k = 0; k < 3; k++) {
-        const double *row = at->R + 3 * k;
+        const REAL *row = at->R + 3 * k;
         moved[k] = row[0] * left[0] + row[1] * left[1] + row[2] * left[2];
         moved[3 + k] = row[0] * left[3] + row[1] * left[4] + row[2] * left[5];
     }
@@ -136,7 +155,7 @@ INLINE void turn_on(const place *at, const pack left[6], double *out, bool adds)
 }
 
 /* x = (L D L')^-1 x by the factors of tree_forward.h; prescribed rows are left out and not touched. */
-INLINE void solve_packs(int k, unsigned prescribed, const double *L, pack *x) {
+INLINE void solve_packs(int k, unsigned prescribed, const REAL *L, pack *x) {
     for (int i = 0; i < k; i++)
         for (int l = 0; l < i; l++)
             if (!(prescribed >> i & 1) && !(prescribed >> l & 1)) x[i] -= L[6 * i + l] * x[l];
@@ -148,9 +167,9 @@ INLINE void solve_packs(int k, unsigned prescribed, const double *L, pack *x) {
     }
 }
 
-INLINE void spherical_rows(int packs, path x, const recursion *r, int i, const double b[6]) {
+INLINE void spherical_rows(int packs, path x, const recursion *r, int i, const REAL b[6]) {
     const lw_link *link = &r->model->links[i];
-    const double *B = r->U + 6 * link->v, *u = r->u + link->v;
+    const REAL *B = r->U + 6 * link->v, *u = r->u + link->v;
     for (int g = 0; g < packs; g++) {
         pack w[6], z[3], left[6] = {0}, total = {0};
         load_wrenches(x.K, g, w);
@@ -182,17 +201,17 @@ INLINE void free_rows(int packs, path x, const recursion *r, int i) {
 }
 
 /* Two speeds that are free, maybe a universal joint's. rate = u - U'b. */
-INLINE void pair_rows(int packs, path x, const recursion *r, int i, const double b[6], const double rate[2],
+INLINE void pair_rows(int packs, path x, const recursion *r, int i, const REAL b[6], const REAL rate[2],
                       bool universal) {
     const lw_link *link = &r->model->links[i];
-    const double *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
-    double first = D[0], mixed = D[6], second = D[7];
+    const REAL *S = r->S + 6 * link->v, *U = r->U + 6 * link->v, *D = r->D + 6 * link->v;
+    REAL first = D[0], mixed = D[6], second = D[7];
     for (int g = 0; g < packs; g++) {
         pack w[6], left[6];
         load_wrenches(x.K, g, w);
         pack y0 = universal ? S[0] * w[0] + S[2] * w[2] : dot6(S, w), y1 = universal ? w[1] : dot6(S + 6, w);
         pack z1 = (y1 - mixed * y0) * second, z0 = y0 * first - mixed * z1;
-        double *Y = x.Y + pack_at(g, 2), *Z = x.Z + pack_at(g, 2);
+        REAL *Y = x.Y + pack_at(g, 2), *Z = x.Z + pack_at(g, 2);
         store(Y, y0), store(Y + 4, y1), store(Z, z0), store(Z + 4, z1);
         add_loose(x.l + PACK * g, z0 * rate[0] + z1 * rate[1] + dot6(b, w));
         if (!x.parent) continue;
@@ -201,12 +220,12 @@ INLINE void pair_rows(int packs, path x, const recursion *r, int i, const double
     }
 }
 
-INLINE void general_rows(int packs, path x, const recursion *r, int i, const double b[6]) {
+INLINE void general_rows(int packs, path x, const recursion *r, int i, const REAL b[6]) {
     const lw_link *link = &r->model->links[i];
     int nv = link->joint.nv;
     for (int g = 0; g < packs; g++) {
         pack left[6], z[LW_JOINT_MAX_V], total = {0};
-        double *Y = x.Y + pack_at(g, nv), *Z = x.Z + pack_at(g, nv);
+        REAL *Y = x.Y + pack_at(g, nv), *Z = x.Z + pack_at(g, nv);
         load_wrenches(x.K, g, left);
         for (int k = 0; k < nv; k++) {
             z[k] = dot6(r->S + 6 * (link->v + k), left);
@@ -225,27 +244,28 @@ INLINE void general_rows(int packs, path x, const recursion *r, int i, const dou
 }
 
 /* Bias of joint i; where ground carries it, with ground's acceleration; prescribed speeds count like bias. */
-INLINE void joint_bias(const recursion *r, int i, bool gravity, double b[6]) {
+INLINE void joint_bias(const recursion *r, int i, bool gravity, REAL b[6]) {
     const lw_link *link = &r->model->links[i];
     memcpy(b, r->nodes[i].bias, 6 * sizeof *b);
     if (link->kernel == LW_KERNEL_GENERAL && link->prescribed)
         for (int k = 0; k < link->joint.nv; k++)
-            if (link->prescribed >> k & 1) lw_v6_axpy(r->vdot[link->v + k], r->S + 6 * (link->v + k), b);
+            for (int l = 0; l < 6 && link->prescribed >> k & 1; l++)
+                b[l] += r->vdot[link->v + k] * r->S[6 * (link->v + k) + l];
     if (!gravity || link->parent != 0) return;
-    const double *g = r->model->gravity;
-    double x[3];
+    REAL g[3], x[3];
+    constant3(r->model->gravity, g);
     if (link->kernel < LW_KERNEL_PRISMATIC)
         turn_back(link->kernel, r->cosine[link->v], r->sine[link->v], g, x);
     else if (link->kernel < LW_KERNEL_SPHERICAL)
-        lw_v3_copy(g, x);
+        for (int k = 0; k < 3; k++) x[k] = g[k];
     else
-        lw_m3_tmul_v(r->places[i].R, g, x);
-    lw_v3_sub(b + 3, x, b + 3);
+        r3_turn_back(r->places[i].R, g, x);
+    for (int k = 0; k < 3; k++) b[3 + k] -= x[k];
 }
 
 INLINE void pass_segments(lw_rcr_system *s, const recursion *r, bool gravity, int i) {
     const lw_link *link = &r->model->links[i];
-    double b[6];
+    REAL b[6];
     joint_bias(r, i, gravity, b);
     switch (link->kernel) {
     case 0:
@@ -277,8 +297,8 @@ INLINE void pass_segments(lw_rcr_system *s, const recursion *r, bool gravity, in
             EACH_SEGMENT(s, i, general_rows, r, i, b)
             break;
         }
-        const double *U = r->U + 6 * link->v, *u = r->u + link->v;
-        const double rate[2] = {u[0] - r6_dot(U, b), u[1] - r6_dot(U + 6, b)};
+        const REAL *U = r->U + 6 * link->v, *u = r->u + link->v;
+        const REAL rate[2] = {u[0] - r6_dot(U, b), u[1] - r6_dot(U + 6, b)};
         if (link->kernel == LW_KERNEL_UNIVERSAL)
             EACH_SEGMENT(s, i, pair_rows, r, i, b, rate, true)
         else
@@ -289,14 +309,14 @@ INLINE void pass_segments(lw_rcr_system *s, const recursion *r, bool gravity, in
 /* --- the matrix of the multipliers ----------------------------------------------------------------- */
 
 /* L_ts += Y_t'Z_s, or = if nothing is there yet; of a loop with itself (own) the lower triangle. */
-INLINE void couple(int rows, int columns, int nv, const double *Y, const double *Z, double *block, bool own,
+INLINE void couple(int rows, int columns, int nv, const REAL *Y, const REAL *Z, REAL *block, bool own,
                    bool adds) {
     int width = LW_ABREAST(columns);
     for (int x = 0; x < rows; x++) {
-        const double *left = Y + pack_at(x / PACK, nv) + x % PACK;
+        const REAL *left = Y + pack_at(x / PACK, nv) + x % PACK;
         for (int g = 0; g < packs_of(own ? x + 1 : columns); g++) {
-            const double *right = Z + pack_at(g, nv);
-            double *at = block + width * x + PACK * g;
+            const REAL *right = Z + pack_at(g, nv);
+            REAL *at = block + width * x + PACK * g;
             pack total = nv > 0 ? left[0] * load(right) : (pack){0};
             for (int n = 1; n < nv; n++) total += left[4 * n] * load(right + 4 * n);
             store(at, adds ? load(at) + total : total);
@@ -304,8 +324,8 @@ INLINE void couple(int rows, int columns, int nv, const double *Y, const double 
     }
 }
 
-INLINE void couple_pair(int rows, int columns, int nv, const double *Y, const double *Z, double *block,
-                        bool own, bool adds) {
+INLINE void couple_pair(int rows, int columns, int nv, const REAL *Y, const REAL *Z, REAL *block, bool own,
+                        bool adds) {
     if (adds)
         couple(rows, columns, nv, Y, Z, block, own, true);
     else
@@ -320,21 +340,23 @@ INLINE void couple_segments(const lw_rcr_system *s, int i, int nv) {
                      *end = loops->segments + loops->segment_start[i + 1];
     for (const lw_segment *first = start; first < end; first++) {
         int rows = s->awake[first->loop];
-        const double *Y = s->Y + first->Y, *own = s->Z + (first->Y - start->Y);
+        const REAL *Y = entry(s->Y, first->Y), *own = entry(s->Z, first->Y - start->Y);
+        REAL *block = entry(s->L, pair->block);
         if (rows == 3)
-            couple_pair(3, 3, nv, Y, own, s->L + pair->block, true, pair->adds);
+            couple_pair(3, 3, nv, Y, own, block, true, pair->adds);
         else if (rows == 2)
-            couple_pair(2, 2, nv, Y, own, s->L + pair->block, true, pair->adds);
+            couple_pair(2, 2, nv, Y, own, block, true, pair->adds);
         else
-            couple_pair(rows, rows, nv, Y, own, s->L + pair->block, true, pair->adds);
+            couple_pair(rows, rows, nv, Y, own, block, true, pair->adds);
         pair++;
         for (const lw_segment *second = first + 1; second < end; second++, pair++) {
             int columns = s->awake[second->loop];
-            const double *Z = s->Z + (second->Y - start->Y);
+            const REAL *Z = entry(s->Z, second->Y - start->Y);
+            block = entry(s->L, pair->block);
             if (rows == 3 && columns == 3)
-                couple_pair(3, 3, nv, Y, Z, s->L + pair->block, false, pair->adds);
+                couple_pair(3, 3, nv, Y, Z, block, false, pair->adds);
             else
-                couple_pair(rows, columns, nv, Y, Z, s->L + pair->block, false, pair->adds);
+                couple_pair(rows, columns, nv, Y, Z, block, false, pair->adds);
         }
     }
 }
@@ -349,6 +371,7 @@ INLINE void couple_at(const lw_rcr_system *s, int i) {
         couple_segments(s, i, nv);
 }
 
+#if LANES == 1
 static void swap(double *a, double *b) {
     double x = *a;
     *a = *b, *b = x;
@@ -416,9 +439,30 @@ INLINE bool factor_in_order(int count, double *restrict L, const double *restric
     return true;
 }
 
+#else
+/* The same in the order `pivot`. Of *fit the lanes remain in which no pivot is small. */
+INLINE void factor_lanes(int count, REAL *L, const double *scale, const int *pivot, BITS *fit) {
+    const int width = LW_ABREAST(count);
+    REAL C[ROWS_MAX * LW_ABREAST(ROWS_MAX)];
+    for (int i = 0; i < count; i++) {
+        REAL scaled[ROWS_MAX]; /* C_ij d_j */
+        for (int j = 0; j <= i; j++) {
+            int a = pivot[i], b = pivot[j];
+            scaled[j] = L[a > b ? width * a + b : width * b + a];
+            for (int k = 0; k < j; k++) scaled[j] -= scaled[k] * C[width * j + k];
+            if (j < i) C[width * i + j] = scaled[j] * C[width * j + j];
+        }
+        *fit &= real_exceeds(scaled[i], real(weak * scale[pivot[i]]));
+        C[width * i + i] = 1 / scaled[i];
+    }
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j <= i; j++) L[width * i + j] = C[width * i + j];
+}
+#endif
+
 /* out = C^-1 of the pivoted rows (NULL: as they are), each one number: x[0], x[stride], ... */
-INLINE void forward_rows(int rank, int width, const double *C, const int *pivot, const double *x,
-                         double out[ROWS_MAX]) {
+INLINE void forward_rows(int rank, int width, const REAL *C, const int *pivot, const REAL *x,
+                         REAL out[ROWS_MAX]) {
     for (int i = 0; i < rank; i++) {
         out[i] = x[pivot ? pivot[i] : i];
         for (int j = 0; j < i; j++) out[i] -= C[width * i + j] * out[j];
@@ -426,10 +470,9 @@ INLINE void forward_rows(int rank, int width, const double *C, const int *pivot,
 }
 
 /* E = C^-1 K_t', 6 numbers per row. */
-INLINE void take_wrenches(int rank, int count, const double *C, const int *pivot, const double *K,
-                          double *E) {
+INLINE void take_wrenches(int rank, int count, const REAL *C, const int *pivot, const REAL *K, REAL *E) {
     for (int k = 0; k < 6; k++) {
-        double x[ROWS_MAX], y[ROWS_MAX];
+        REAL x[ROWS_MAX], y[ROWS_MAX];
         for (int i = 0; i < count; i++) x[i] = K[lw_wrench_at(i) + 4 * k];
         forward_rows(rank, LW_ABREAST(count), C, pivot, x, y);
         for (int i = 0; i < rank; i++) E[6 * i + k] = y[i];
@@ -437,12 +480,12 @@ INLINE void take_wrenches(int rank, int count, const double *C, const int *pivot
 }
 
 /* I^ += E'd^-1 E, f^ += E'd^-1 e where the children of the base hand over their inertias. */
-static void load_base(const recursion *r, int base, int rank, const double *E, const double *e,
-                      const double *inverse) {
+static void load_base(const recursion *r, int base, int rank, const REAL *E, const REAL *e,
+                      const REAL *inverse) {
     sum *handed = &r->sums[r->model->links[base].slot];
     for (int k = 0; k < rank; k++) {
-        const double *x = E + 6 * k;
-        double y[6];
+        const REAL *x = E + 6 * k;
+        REAL y[6];
         for (int i = 0; i < 6; i++) y[i] = inverse[k] * x[i];
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j <= i; j++) {
@@ -456,14 +499,14 @@ static void load_base(const recursion *r, int base, int rank, const double *E, c
 }
 
 /* L_su -= F_s'd^-1 F_u, or = if nothing is there yet; of a loop with itself (own) the lower triangle. */
-INLINE void take_off(int rank, int rows, int columns, const double *inverse, const double *Fs,
-                     const double *Fu, double *block, bool own, bool adds) {
+INLINE void take_off(int rank, int rows, int columns, const REAL *inverse, const REAL *Fs, const REAL *Fu,
+                     REAL *block, bool own, bool adds) {
     int left = LW_ABREAST(rows), right = LW_ABREAST(columns);
     for (int x = 0; x < rows; x++) {
-        double scaled[ROWS_MAX];
+        REAL scaled[ROWS_MAX];
         for (int p = 0; p < rank; p++) scaled[p] = inverse[p] * Fs[left * p + x];
         for (int g = 0; g < packs_of(own ? x + 1 : columns); g++) {
-            double *at = block + right * x + PACK * g;
+            REAL *at = block + right * x + PACK * g;
             pack total = {0};
             for (int p = 0; p < rank; p++) total += scaled[p] * load(Fu + right * p + PACK * g);
             store(at, adds ? load(at) - total : -total);
@@ -473,25 +516,25 @@ INLINE void take_off(int rank, int rows, int columns, const double *inverse, con
 
 /* Loop t with `count` rows awake, factored to `rank` by C in the order pivot (NULL: as they are); others: how
  * many rows are in all loops coupled with it, or 0 if that varies. */
-INLINE void eliminate_rows(lw_rcr_system *s, const recursion *r, int t, int count, int rank, const double *C,
+INLINE void eliminate_rows(lw_rcr_system *s, const recursion *r, int t, int count, int rank, const REAL *C,
                            const int *pivot, int others) {
     const lw_loop_constraints *loops = s->loops;
     const lw_loop_constraint *loop = &loops->loops[t];
     const int own = LW_ABREAST(count);
-    double *E = s->E + 6 * loop->first, *e = s->e + loop->first;
+    REAL *E = entry(s->E, 6 * loop->first), *e = entry(s->e, loop->first);
     bool moves = loop->base > 0; /* ground does not, and its acceleration is in l already */
-    double inverse[ROWS_MAX], y[ROWS_MAX], pull[ROWS_MAX]; /* 1 / d, e, e / d */
+    REAL inverse[ROWS_MAX], y[ROWS_MAX], pull[ROWS_MAX]; /* 1 / d, e, e / d */
     for (int k = 0; k < rank; k++) inverse[k] = C[(own + 1) * k];
     s->rank[t] = rank;
-    forward_rows(rank, own, C, pivot, s->l + loop->first, y);
+    forward_rows(rank, own, C, pivot, entry(s->l, loop->first), y);
     for (int k = 0; k < rank; k++) e[k] = y[k], pull[k] = inverse[k] * y[k];
     if (moves && rank > 0) {
-        take_wrenches(rank, count, C, pivot, s->K + loop->K, E);
+        take_wrenches(rank, count, C, pivot, entry(s->K, loop->K), E);
         load_base(r, loop->base, rank, E, e, inverse);
     }
     const lw_coupling *near = loops->couplings + loop->coupling;
     for (int j = 0; j < loop->couplings; j++) {
-        double *block = s->L + near[j].block, *l = s->l + loops->loops[near[j].loop].first;
+        REAL *block = entry(s->L, near[j].block), *l = entry(s->l, loops->loops[near[j].loop].first);
         int columns = others ? others : s->awake[near[j].loop], width = LW_ABREAST(columns);
         for (int g = 0; g < packs_of(columns); g++) {
             pack F[ROWS_MAX], total = {0};
@@ -505,7 +548,7 @@ INLINE void eliminate_rows(lw_rcr_system *s, const recursion *r, int t, int coun
             }
             add_loose(l + PACK * g, total);
             for (int k = 0; k < 6 && moves; k++) {
-                double *K = s->K + near[j].K + pack_at(g, 6) + 4 * k;
+                REAL *K = entry(s->K, near[j].K) + pack_at(g, 6) + 4 * k;
                 pack left = load(K);
                 for (int i = 0; i < rank; i++) left -= inverse[i] * E[6 * i + k] * F[i];
                 store(K, left);
@@ -516,8 +559,8 @@ INLINE void eliminate_rows(lw_rcr_system *s, const recursion *r, int t, int coun
     for (int j = 0; j < loop->couplings; j++)
         for (int k = j; k < loop->couplings; k++, target++) {
             int a = others ? others : s->awake[near[j].loop], b = others ? others : s->awake[near[k].loop];
-            const double *Fa = s->L + near[j].block, *Fb = s->L + near[k].block;
-            double *block = s->L + loops->targets[target];
+            const REAL *Fa = entry(s->L, near[j].block), *Fb = entry(s->L, near[k].block);
+            REAL *block = entry(s->L, loops->targets[target]);
             if (loops->target_adds[target])
                 take_off(rank, a, b, inverse, Fa, Fb, block, j == k, true);
             else
@@ -525,6 +568,7 @@ INLINE void eliminate_rows(lw_rcr_system *s, const recursion *r, int t, int coun
         }
 }
 
+#if LANES == 1
 /* The usual numbers of rows compiled for themselves, in their order. */
 INLINE bool eliminate_in_order(lw_rcr_system *s, const recursion *r, int t, int count) {
     const lw_loop_constraint *loop = &s->loops->loops[t];
@@ -537,7 +581,8 @@ INLINE bool eliminate_in_order(lw_rcr_system *s, const recursion *r, int t, int 
     return true;
 }
 
-static void eliminate_loop(lw_rcr_system *s, const recursion *r, int t) {
+static void eliminate_loop(lw_rcr_system *s, const recursion *r, int t, BITS *fit) {
+    (void)fit;
     const lw_loop_constraint *loop = &s->loops->loops[t];
     int count = s->awake[t], *pivot = s->pivot + loop->first;
     if (count == 3 && eliminate_in_order(s, r, t, 3)) return;
@@ -547,29 +592,45 @@ static void eliminate_loop(lw_rcr_system *s, const recursion *r, int t) {
     if (least < weak) s->weak = true;
     eliminate_rows(s, r, t, count, rank, s->L + loop->block, pivot, 0);
 }
+#else
+static void eliminate_loop(lw_rcr_system *s, const recursion *r, int t, BITS *fit) {
+    const lw_loop_constraint *loop = &s->loops->loops[t];
+    int count = s->awake[t], *pivot = s->pivot + loop->first;
+    REAL *L = entry(s->L, loop->block);
+    bool alike = count == 3;
+    for (int j = 0; j < loop->couplings && alike; j++)
+        alike = s->awake[s->loops->couplings[loop->coupling + j].loop] == 3;
+    if (alike) {
+        factor_lanes(3, L, s->scale + loop->first, pivot, fit);
+        eliminate_rows(s, r, t, 3, 3, L, pivot, 3);
+    } else {
+        factor_lanes(count, L, s->scale + loop->first, pivot, fit);
+        eliminate_rows(s, r, t, count, count, L, pivot, 0);
+    }
+}
+#endif
 
 /* --- outwards ------------------------------------------------------------------------------------- */
 
 /* C^-T x, into the pivoted places of lambda with the sign turned. */
-INLINE void backward_rows(int rank, int count, const double *C, const int *pivot, double *x, double *lambda) {
+INLINE void backward_rows(int rank, int count, const REAL *C, const int *pivot, REAL *x, REAL *lambda) {
     for (int i = rank - 1; i >= 0; i--) {
         for (int j = i + 1; j < rank; j++) x[i] -= C[LW_ABREAST(count) * j + i] * x[j];
         lambda[pivot[i]] = -x[i];
     }
 }
 
-INLINE void add_product(int rows, int columns, const double *F, const double *restrict y,
-                        double *restrict x) {
+INLINE void add_product(int rows, int columns, const REAL *F, const REAL *restrict y, REAL *restrict x) {
     for (int k = 0; k < rows; k++)
         for (int c = 0; c < columns; c++) x[k] += F[LW_ABREAST(columns) * k + c] * y[c];
 }
 
 /* sum F_s lambda_s of loop t. */
-INLINE void coupled(const lw_rcr_system *s, int t, int rank, const double *lambda, double *x) {
+INLINE void coupled(const lw_rcr_system *s, int t, int rank, const REAL *lambda, REAL *x) {
     const lw_loop_constraint *loop = &s->loops->loops[t];
     for (int j = 0; j < loop->couplings; j++) {
         const lw_coupling *near = &s->loops->couplings[loop->coupling + j];
-        const double *F = s->L + near->block, *other = lambda + s->loops->loops[near->loop].first;
+        const REAL *F = entry(s->L, near->block), *other = lambda + s->loops->loops[near->loop].first;
         if (s->awake[near->loop] == 3)
             add_product(rank, 3, F, other, x);
         else
@@ -580,14 +641,15 @@ INLINE void coupled(const lw_rcr_system *s, int t, int rank, const double *lambd
 INLINE void solve_rows(lw_rcr_system *s, const recursion *r, int t, int rank, int count) {
     const lw_loop_constraint *loop = &s->loops->loops[t];
     const int *pivot = s->pivot + loop->first;
-    double x[ROWS_MAX], *lambda = s->lambda + loop->first;
-    for (int k = 0; k < rank; k++) x[k] = s->e[loop->first + k];
-    for (int k = 0; k < rank && loop->base > 0; k++)
-        x[k] += r6_dot(s->E + 6 * (loop->first + k), r->nodes[loop->base].a);
-    coupled(s, t, rank, s->lambda, x);
-    for (int k = 0; k < rank; k++) x[k] *= s->L[loop->block + (LW_ABREAST(count) + 1) * k];
-    for (int k = rank; k < count; k++) lambda[pivot[k]] = 0;
-    backward_rows(rank, count, s->L + loop->block, pivot, x, lambda);
+    REAL x[ROWS_MAX], *lambda = entry(s->lambda, loop->first);
+    const REAL *e = entry(s->e, loop->first), *E = entry(s->E, 6 * loop->first),
+               *C = entry(s->L, loop->block);
+    for (int k = 0; k < rank; k++) x[k] = e[k];
+    for (int k = 0; k < rank && loop->base > 0; k++) x[k] += r6_dot(E + 6 * k, r->nodes[loop->base].a);
+    coupled(s, t, rank, entry(s->lambda, 0), x);
+    for (int k = 0; k < rank; k++) x[k] *= C[(LW_ABREAST(count) + 1) * k];
+    for (int k = rank; k < count; k++) lambda[pivot[k]] = real(0);
+    backward_rows(rank, count, C, pivot, x, lambda);
 }
 
 static void solve_loop(lw_rcr_system *s, const recursion *r, int t) {
@@ -603,18 +665,18 @@ static void solve_based_loops(lw_rcr_system *s, const recursion *r, int body) {
 }
 
 /* Y lambda of one speed, whose components are 4 nv apart for every four rows. */
-INLINE double pushed(int rows, int nv, const double *Y, const double *lambda) {
-    double total = Y[0] * lambda[0];
+INLINE REAL pushed(int rows, int nv, const REAL *Y, const REAL *lambda) {
+    REAL total = Y[0] * lambda[0];
     for (int row = 1; row < rows; row++) total += Y[nv * (row / 4 * 4) + row % 4] * lambda[row];
     return total;
 }
 
 /* The multipliers push the joint of body i: u += Y lambda, for accelerate. */
-INLINE void push_speeds(const lw_rcr_system *s, int i, int nv, double *u) {
+INLINE void push_speeds(const lw_rcr_system *s, int i, int nv, REAL *u) {
     const lw_segment *end = s->loops->segments + s->loops->segment_start[i + 1];
     for (const lw_segment *segment = s->loops->segments + s->loops->segment_start[i]; segment < end;
          segment++) {
-        const double *Y = s->Y + segment->Y, *lambda = s->lambda + segment->row;
+        const REAL *Y = entry(s->Y, segment->Y), *lambda = entry(s->lambda, segment->row);
         int rows = s->awake[segment->loop];
         if (rows == 3)
             for (int n = 0; n < nv; n++) u[n] += pushed(3, nv, Y + 4 * n, lambda);
@@ -635,6 +697,36 @@ INLINE void push_joint(const lw_rcr_system *s, const recursion *r, int i) {
 
 /* --- both ----------------------------------------------------------------------------------------- */
 
+/* Solves the equations after velocities, for given l, and K at the bodies on which the rows act. Returns the
+ * body at which some speed moves no inertia and that speed's number from 1, or 0. Of several states, *fit
+ * loses the lanes with small pivots; of one, s->weak says so. */
+INLINE int sweep(lw_rcr_system *s, const recursion *r, bool gravity, int *bad_speed, BITS *fit) {
+    const lw_model *model = s->model;
+    const lw_loop_constraints *loops = s->loops;
+    int n = model->body_count, bad_body = 0;
+    for (int i = n; i >= 0; i--) {
+        for (int k = 0; k < loops->based[i]; k++) eliminate_loop(s, r, loops->at_base[i] + k, fit);
+        if (i == 0) break;
+        int bad = 0;
+        BY_JOINT(&model->links[i], eliminate, r, i, &bad)
+        if (__builtin_expect(bad && !bad_body, 0)) bad_body = i, *bad_speed = bad;
+        if (loops->segment_start[i] == loops->segment_start[i + 1]) continue;
+        pass_segments(s, r, gravity, i);
+        couple_at(s, i);
+    }
+    if (bad_body) return bad_body;
+    hang_ground(r);
+    for (int k = 0; k < 6 && !gravity; k++) r->nodes[0].a[k] = real(0);
+    solve_based_loops(s, r, 0);
+    for (int i = 1; i <= n; i++) {
+        push_joint(s, r, i);
+        BY_JOINT(&model->links[i], accelerate, r, i)
+        if (loops->based[i]) solve_based_loops(s, r, i);
+    }
+    return 0;
+}
+
+#if LANES == 1
 static recursion recursion_for(const lw_rcr_system *s, const lw_subject *subject) {
     recursion r = recursion_of(s->model, s->data);
     r.v = subject->v;
@@ -651,30 +743,11 @@ static void start(lw_rcr_system *s, const lw_subject *subject) {
 }
 
 /* lw_rcr_system_run */
-static lw_status sweep(lw_rcr_system *s, const lw_subject *subject, lw_error *error) {
+static lw_status run(lw_rcr_system *s, const lw_subject *subject, lw_error *error) {
     const recursion r = recursion_for(s, subject);
-    const lw_model *model = s->model;
-    const lw_loop_constraints *loops = s->loops;
-    int n = model->body_count, bad_body = 0, bad_speed = 0;
+    int speed = 0;
     s->weak = false;
-    for (int i = n; i >= 0; i--) {
-        for (int k = 0; k < loops->based[i]; k++) eliminate_loop(s, &r, loops->at_base[i] + k);
-        if (i == 0) break;
-        int bad = 0;
-        BY_JOINT(&model->links[i], eliminate, &r, i, &bad)
-        if (__builtin_expect(bad && !bad_body, 0)) bad_body = i, bad_speed = bad;
-        if (loops->segment_start[i] == loops->segment_start[i + 1]) continue;
-        pass_segments(s, &r, subject->gravity, i);
-        couple_at(s, i);
-    }
-    if (bad_body) return lw_undetermined(model, bad_body, bad_speed, error);
-    hang_ground(&r);
-    if (!subject->gravity) memset(r.nodes[0].a, 0, sizeof r.nodes[0].a);
-    solve_based_loops(s, &r, 0);
-    for (int i = 1; i <= n; i++) {
-        push_joint(s, &r, i);
-        BY_JOINT(&model->links[i], accelerate, &r, i)
-        if (loops->based[i]) solve_based_loops(s, &r, i);
-    }
-    return LW_OK;
+    int body = sweep(s, &r, subject->gravity, &speed, NULL);
+    return body ? lw_undetermined(s->model, body, speed, error) : LW_OK;
 }
+#endif
