@@ -33,6 +33,7 @@ LW_API lw_status lw_solver_batch_create(const lw_model *model, const lw_solver_o
                                         lw_error *error);
 LW_API void lw_solver_batch_destroy(lw_solver_batch *batch);
 
+/* Its model, and its method by name; NULL for NULL. */
 LW_API const lw_model *lw_solver_batch_model(const lw_solver_batch *batch);
 LW_API const char *lw_solver_batch_method(const lw_solver_batch *batch);
 /* States that are solved side by side in vectors; 1: one after another. 0 for NULL. */

@@ -42,6 +42,7 @@ static lw_model *model, *other;
 static lw_data *data, *foreign;
 static lw_batch *batch, *foreign_batch;
 static lw_solver *solver;
+static lw_solver_batch *solvers;
 static lw_simulation *simulation;
 static lw_mobility *mobility;
 static lw_merits *merits;
@@ -82,6 +83,7 @@ static void set_up(void) {
     lw_solver_defaults(model, &solving);
     lw_compare_defaults(model, &comparing);
     assert_int_equal(lw_solver_create(model, &solving, NULL, &solver, &error), LW_OK);
+    assert_int_equal(lw_solver_batch_create(model, &solving, 1, NULL, &solvers, &error), LW_OK);
     assert_int_equal(lw_simulation_create(model, &run, NULL, &simulation, &error), LW_OK);
     assert_int_equal(lw_mobility_create(model, 0, q, &mobility, &error), LW_OK);
     assert_int_equal(lw_merits_create(model, false, &merits, &error), LW_OK);
@@ -95,6 +97,7 @@ static void set_up(void) {
 static void tear_down(void) {
     lw_neglect_destroy(neglect), lw_directions_destroy(directions), lw_cuts_destroy(cuts);
     lw_merits_destroy(merits), lw_mobility_destroy(mobility), lw_simulation_destroy(simulation);
+    lw_solver_batch_destroy(solvers);
     lw_solver_destroy(solver), lw_batch_destroy(batch), lw_batch_destroy(foreign_batch);
     lw_data_destroy(data), lw_data_destroy(foreign), lw_model_destroy(model), lw_model_destroy(other);
     lw_spec_destroy(spec), lw_spec_destroy(other_spec), lw_report_destroy(report);
@@ -348,6 +351,22 @@ static bool misuse(int number_of_case) {
         MISUSE(lw_solver_accelerations(solver, 0, nan2, v, NULL, out, &error) != LW_OK)
         MISUSE(lw_solver_accelerations(solver, NAN, nan2, v, NULL, out, NULL) != LW_OK)
         MISUSE(lw_solver_accelerations(solver, 0, q, v, nan2, out, &error) != LW_OK)
+        MISUSE(QUIET(lw_solver_batch_defaults(NULL, &(lw_solver_options){0})))
+        MISUSE(QUIET(lw_solver_batch_defaults(model, NULL)))
+        ARGUMENT(lw_solver_batch_create(NULL, &solving, 1, NULL, &(lw_solver_batch *){NULL}, &error))
+        ARGUMENT(lw_solver_batch_create(model, NULL, 1, NULL, &(lw_solver_batch *){NULL}, &error))
+        ARGUMENT(lw_solver_batch_create(model, &solving, 1, NULL, NULL, &error))
+        MISUSE(QUIET(lw_solver_batch_destroy(NULL)))
+        MISUSE(lw_solver_batch_model(NULL) == NULL)
+        MISUSE(lw_solver_batch_method(NULL) == NULL)
+        MISUSE(lw_solver_batch_lanes(NULL) == 0)
+        MISUSE(lw_solver_batch_threads(NULL) == 0)
+        ARGUMENT(lw_solver_batch_accelerations(NULL, 1, 0, q, v, NULL, out, &error))
+        ARGUMENT(lw_solver_batch_accelerations(solvers, -1, 0, q, v, NULL, out, &error))
+        ARGUMENT(lw_solver_batch_accelerations(solvers, 1, 0, NULL, v, NULL, out, &error))
+        ARGUMENT(lw_solver_batch_accelerations(solvers, 1, 0, q, NULL, NULL, out, &error))
+        ARGUMENT(lw_solver_batch_accelerations(solvers, 1, 0, q, v, NULL, NULL, &error))
+        MISUSE(lw_solver_batch_accelerations(solvers, 1, 0, nan2, v, NULL, out, &error) != LW_OK)
         ARGUMENT(lw_solver_reactions(NULL, out, flags, &error))
         ARGUMENT(lw_solver_reactions(solver, out, flags, NULL))
         ARGUMENT(lw_solver_balance(NULL, &number, &error))
