@@ -134,7 +134,7 @@ lw_status lw_solver_tangent_basis(lw_solver *s, double t, const double *q, int c
     for (int v = nv - 1, c = count - 1; v >= 0; v--) {
         double *row = basis + (size_t)v * (size_t)mobility;
         bool alone = tangent->first[v] < 0;
-        if (!alone && !tangent->out[v])
+        if (!alone && !tangent->out[v] && touched > 0)
             memcpy(s->scratch, basis + (size_t)c-- * (size_t)touched, (size_t)touched * sizeof *row);
         for (int j = 0; j < mobility; j++) row[j] = 0;
         if (tangent->out[v]) continue;
