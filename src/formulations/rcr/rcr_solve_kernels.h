@@ -4,7 +4,7 @@
  * Of one state, PACK rows of a loop are taken at a time: rcr_solve.c and rcr_solve_avx2.c differ in PACK (2
  * or 4) and in the instructions that their compiler may use. A pack holds the same number of PACK rows that
  * stand side by side (loop_constraints.h). Where a loop has fewer rows the rest is zero, and adds nothing to
- * anything. Of several states (rcr_lanes_kernels.h), each number of a row is a vector, PACK is 1, and pivots
+ * anything. Of several states (rcr_simd_kernels.h), each number of a row is a vector, PACK is 1, and pivots
  * are taken in a given order.
  */
 #include "formulations/rcr/rcr_solve.h"
