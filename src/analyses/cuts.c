@@ -253,7 +253,7 @@ int lw_cuts_best(const lw_cuts *cuts) {
         const lw_cut_option *option = &cuts->options[k], *former = &cuts->options[best];
         if (!option->free || !option->merits || option->undetermined > former->undetermined) continue;
         bool fewer = option->undetermined < former->undetermined;
-        /* ties: the first */
+        /* of equal ones the first */
         double least = best == 0 ? LW_CUT_GAIN * worth(own) : worth(former) * (1 + 1e-9);
         bool better = option->undetermined == 0 && worth(option) > least;
         if (fewer || better) best = k;

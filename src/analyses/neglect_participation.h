@@ -1,4 +1,5 @@
-/* neglect_participation.h - how much of small inertia is felt by the motions that are left without it.
+/* neglect_participation.h - the part of the kinetic energy that small inertia has in the motions that remain
+ * without it.
  */
 #ifndef LW_NEGLECT_PARTICIPATION_H
 #define LW_NEGLECT_PARTICIPATION_H

@@ -1,7 +1,7 @@
-/* rcr_rows.c - which rows take part in the sweeps of the method rcr, and corrections where these lose digits.
+/* rcr_rows.c - which rows take part in the passes of the method rcr, and corrections where these lose digits.
  *
  * The base is found once, at the model's initial position or at a closed one beside it: the rows that are
- * independent there (rcr_rank.c), with their pivots in the sweeps as a scale. A state uses the base as long
+ * independent there (rcr_rank.c), with their pivots in the passes as a scale. A state uses the base as long
  * as its pivots are not far below that scale and the accelerations satisfy the rows that are asleep.
  * Otherwise it uses the rows that are independent at the state, large pivots first; a row of one loop may
  * then replace one of another (three parallel cranks, two of them in line). So nothing depends on states

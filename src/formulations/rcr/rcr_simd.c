@@ -1,6 +1,6 @@
 /* rcr_simd.c - accelerations of several states at a time: which width, and for which models.
  *
- * Vectors run the sweeps once, with the base rows (rcr_rows.c). So a base has to exist, and its result must
+ * Vectors run the passes once, with the base rows (rcr_rows.c). So a base has to exist, and its result must
  * not need corrections.
  */
 #include "formulations/common/method_simd.h"

@@ -1,7 +1,7 @@
 /* rcr_simd_kernels.h - an lw_rcr_simd for one width: included by rcr_simd_2.c, rcr_simd_4.c and
  * rcr_simd_8.c, which differ in LANES and in the instructions that their compiler may use.
  *
- * The sweeps of rcr_solve_kernels.h run on vectors, with the base rows and with pivots in the order that they
+ * The passes of rcr_solve_kernels.h run on vectors, with the base rows and with pivots in the order that they
  * have where the base was found, the same for all states. A lane is fit if its pivots are not far below their
  * scale and its accelerations satisfy the rows that are asleep: the conditions under which a single call is
  * content with the base. The others are left to single calls.
@@ -175,7 +175,7 @@ static bool attempt(lw_rcr *m, loop_workspace *x, const lw_states *states, int f
     else
         ask_rows(m, x, states->t);
     *fit = real_exceeds(real(1), real(0));
-    if (sweep(x->system, &w->r, true, &speed, fit)) return false;
+    if (both_passes(x->system, &w->r, true, &speed, fit)) return false;
     *fit &= asleep_satisfied(m, x) & finite_lanes(x, model->nv);
     return true;
 }

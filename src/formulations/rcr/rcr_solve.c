@@ -1,7 +1,7 @@
 /* rcr_solve.c - articulated inertias inwards and accelerations outwards, with the multipliers of closed loops
  * on the way.
  *
- * Sweeping inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every loop
+ * In the pass inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every loop
  * (closure or constraint) on its way to its base the wrenches K that the loop's multipliers put on the
  * articulated body, so that
  *
@@ -14,7 +14,7 @@
  *
  *   I^ += E'd^-1 E,  f^ += E'd^-1 e,  K_s -= E'd^-1 F_s,  L_su -= F_s'd^-1 F_u,  l_s -= F_s'd^-1 e
  *
- * Sweeping outwards, lambda_t = -C^-T d^-1 (E a + e + sum F_s lambda_s) at the base, and the joints beyond
+ * In the pass outwards, lambda_t = -C^-T d^-1 (E a + e + sum F_s lambda_s) at the base, and the joints beyond
  * follow as in a tree.
  *
  * Source   docs/theory/rcr.md; symbols of tree_recursion.h and loop_constraints.h.

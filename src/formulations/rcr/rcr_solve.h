@@ -1,4 +1,4 @@
-/* rcr_solve.h - the two sweeps of the tree's recursion with closed loops: elimination inwards, solution
+/* rcr_solve.h - the two passes of the tree's recursion with closed loops: elimination inwards, solution
  * outwards (rcr.c).
  */
 #ifndef LW_RCR_SOLVE_H

@@ -1,4 +1,4 @@
-/* rcr_solve_kernels.h - the sweep inwards and the sweep outwards, for one state or LANES of them. Equations
+/* rcr_solve_kernels.h - the pass inwards and the pass outwards, for one state or LANES of them. Equations
  * in rcr_solve.c.
  *
  * Of one state, PACK rows of a loop are taken at a time: rcr_solve.c and rcr_solve_avx2.c differ in PACK (2
@@ -700,7 +700,7 @@ INLINE void push_joint(const lw_rcr_system *s, const recursion *r, int i) {
 /* Solves the equations after velocities, for given l, and K at the bodies on which the rows act. Returns the
  * body at which some speed moves no inertia and that speed's number from 1, or 0. Of several states, *fit
  * loses the lanes with small pivots; of one, s->weak says so. */
-INLINE int sweep(lw_rcr_system *s, const recursion *r, bool gravity, int *bad_speed, BITS *fit) {
+INLINE int both_passes(lw_rcr_system *s, const recursion *r, bool gravity, int *bad_speed, BITS *fit) {
     const lw_model *model = s->model;
     const lw_loop_constraints *loops = s->loops;
     int n = model->body_count, bad_body = 0;
@@ -747,7 +747,7 @@ static lw_status run(lw_rcr_system *s, const lw_subject *subject, lw_error *erro
     const recursion r = recursion_for(s, subject);
     int speed = 0;
     s->weak = false;
-    int body = sweep(s, &r, subject->gravity, &speed, NULL);
+    int body = both_passes(s, &r, subject->gravity, &speed, NULL);
     return body ? lw_undetermined(s->model, body, speed, error) : LW_OK;
 }
 #endif
