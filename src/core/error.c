@@ -7,7 +7,7 @@
 
 /* --- texts that fit their field ------------------------------------------------------------------- */
 
-/* Marks a text that did not fit by "..." and cuts no UTF-8 character in two. size > 3. */
+/* Marks a text that did not fit by "..." and splits no UTF-8 character. size > 3. */
 static void mark_truncation(char *text, size_t size) {
     size_t end = size - 4;
     while (end > 0 && lw_utf8_continues(text[end])) end--;

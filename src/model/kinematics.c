@@ -29,7 +29,7 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->tau = LW_NEW(arena, double, nv);
         data->load = LW_NEW(arena, double, 6 * n);
         data->nodes = LW_NEW(arena, lw_node, n);
-        data->places = LW_NEW(arena, lw_node_place, n);
+        data->relative = LW_NEW(arena, lw_relative_pose, n);
         data->sums = LW_NEW(arena, lw_node_sum, model->slot_count + 1);
         data->swings = LW_NEW(arena, lw_node_swing, model->slot_count + 2);
         data->wrenches = LW_NEW(arena, double, 6 * n);

@@ -83,10 +83,10 @@ static void consider_jumps(lw_simulation_system *system) {
 static lw_status look_around(lw_simulation_system *system, double t, const double *y, lw_error *error) {
     const lw_run_options *options = &system->simulation->plan.options;
     const lw_effort_answer answer = lw_effort_evaluated(&system->effort);
-    const int place = lw_effort_nearly(&system->effort);
-    if (place > 0 || answer != LW_EFFORT_COUNTED) {
-        memcpy(system->states[place], y, (size_t)system->base.size * sizeof *y);
-        system->times[place] = t;
+    const int slot = lw_effort_nearly(&system->effort);
+    if (slot > 0 || answer != LW_EFFORT_COUNTED) {
+        memcpy(system->states[slot], y, (size_t)system->base.size * sizeof *y);
+        system->times[slot] = t;
     }
     const int every = LOOK_EVERY / (system->simulation->model->body_count + 1) + 1;
     if (system->simulation->repeating) return LW_OK;

@@ -19,10 +19,10 @@
 typedef struct lw_director_step {
     double t0, h;
     double *q0, *v0;       /* coordinates and rates at the begin */
-    double *low_q, *low_v; /* what rounding has cut off these */
+    double *low_q, *low_v; /* what rounding has removed from these */
     double *angles;        /* the remembered angles of joints at the begin */
     double *change;        /* q1 - q0, never computed as that difference */
-    double *rest;          /* what rounding has cut off the change */
+    double *rest;          /* what rounding has removed from the change */
     double *qm, *q1;       /* coordinates in the middle, (q0 + q1) / 2, and at the end */
     double *turn;          /* quaternion of each body's rotation in the step; its length does not matter */
     double *u;             /* what the coordinate of each speed of the tree changes by */
@@ -77,7 +77,7 @@ typedef struct lw_director {
     int *coordinate;     /* the measure of each coordinate of the tree; -1 for quaternions */
     int *cut_coordinate; /* the same for the joints that close loops, LW_JOINT_MAX_Q each */
     int *force_measure;  /* the first measure of a force element's own, or -1 */
-    int angle_count;     /* angles that the state remembers, because directors know no full turns */
+    int angle_count;     /* angles that the state remembers, because directors know no full revolutions */
     int *angle_measure;  /* their measures */
     double length;       /* size of the mechanism, with which rows that are lengths are compared */
     double *weight;      /* 4 per body: the inertias by which changes of phi, d_1, d_2, d_3 are measured */
@@ -111,7 +111,7 @@ void lw_director_start(lw_director *d);
 /* Adds increments to the end of the step: 6 per body, displacement of the centre and rotation, both in world
  * axes. */
 void lw_director_advance(lw_director *d, const double *delta);
-/* Finds what rounding has cut off the change of a body; that of its parent must have been found before. */
+/* Finds what rounding has removed from the change of a body; that of its parent must have been found before. */
 void lw_director_rest(lw_director *d, int body);
 /* Computes q1 anew from the joint coordinates at the end, which removes rounding that many steps have added
  * up. */
@@ -189,7 +189,7 @@ lw_status lw_director_take_step(lw_director *d, double t, double h, const double
                                 lw_power *work, lw_error *error);
 int lw_director_state_size(const lw_director *d);
 /* Makes a state the begin of the next step. */
-/* The next step depends on the state alone, not on steps before: multipliers, what rounding has cut off,
+/* The next step depends on the state alone, not on steps before: multipliers, what rounding has removed from,
  * selected rows, pivots and reactions are forgotten. */
 void lw_director_forget(lw_director *d);
 void lw_director_recursive_forget(lw_director *d); /* the part of the recursive solver */

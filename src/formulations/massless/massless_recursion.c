@@ -292,9 +292,9 @@ void lw_massless_balance_rows(massless_method *m, const double *wdot, double *ro
             lw_v3_add_cross(link->p, moved + 3, moved);
         } else if (link->kernel < LW_KERNEL_SPHERICAL) {
             memcpy(moved, f, sizeof moved);
-            lw_v3_add_cross(r.places[i].p, moved + 3, moved);
+            lw_v3_add_cross(r.relative[i].p, moved + 3, moved);
         } else
-            lw_wrench_to_parent(r.places[i].R, r.places[i].p, f, moved);
+            lw_wrench_to_parent(r.relative[i].R, r.relative[i].p, f, moved);
         lw_v6_axpy(1, moved, r.wrenches + 6 * link->parent);
     }
 }

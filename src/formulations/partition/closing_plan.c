@@ -47,7 +47,7 @@ static bool is_rod(const lw_closing *c, int group) { return group >= c->rods && 
 
 /* --- geometry at the position evaluated last -------------------------------------------------------- */
 
-static void place_of_end(const lw_closing *c, int edge, int side, double p[3]) {
+static void end_point(const lw_closing *c, int edge, int side, double p[3]) {
     lw_pose end;
     lw_closing_end(c, c->world, edge, side, &end);
     lw_v3_copy(end.p, p);
@@ -62,8 +62,8 @@ static void direction(const lw_closing *c, int edge, int side, double out[3]) {
 /* Returns whether two ends on one group are apart, perpendicular to the direction n. */
 static bool apart(const lw_closing *c, int e, int e_side, int f, int f_side, const double n[3]) {
     double a[3], b[3];
-    place_of_end(c, e, e_side, a);
-    place_of_end(c, f, f_side, b);
+    end_point(c, e, e_side, a);
+    end_point(c, f, f_side, b);
     lw_v3_sub(b, a, b);
     lw_v3_axpy(-lw_v3_dot(b, n), n, b);
     return lw_v3_norm(b) > APART * c->length;

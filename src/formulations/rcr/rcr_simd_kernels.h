@@ -51,13 +51,13 @@ static void ask_closures(const lw_rcr *m, loop_workspace *x) {
     const lw_closures *c = m->closures;
     lw_rcr_system *s = x->system;
     move_bodies(c, &x->w.r, NULL, x->world, NULL, NULL);
-    for (int k = 0; k < c->count; k++) place_hold(c, &x->w.r, x->world, k, &x->holding[k]);
+    for (int k = 0; k < c->count; k++) locate_hold(c, &x->w.r, x->world, k, &x->holding[k]);
     for (int t = 0; t < s->loops->count; t++) {
         const lw_loop_constraint *loop = &s->loops->loops[t];
         put_rows(c, loop->closure, &x->holding[loop->closure], s->awake[t], s->row + loop->first,
-                 loop->K_second >= 0 && !s->placed[t] ? entry(s->K, loop->K_second) : NULL,
+                 loop->K_second >= 0 && !s->written[t] ? entry(s->K, loop->K_second) : NULL,
                  loop->K_first >= 0 ? entry(s->K, loop->K_first) : x->nowhere, entry(s->l, loop->first));
-        s->placed[t] = s->lasting[t];
+        s->written[t] = s->lasting[t];
     }
 }
 

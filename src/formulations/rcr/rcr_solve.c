@@ -35,7 +35,7 @@ lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const 
     s->model = model, s->data = data, s->loops = loops;
     s->rank = LW_NEW(arena, int, loops->count + 1);
     s->lasting = LW_NEW(arena, bool, loops->count + 1);
-    s->placed = LW_NEW(arena, bool, loops->count + 1);
+    s->written = LW_NEW(arena, bool, loops->count + 1);
     s->pivot = LW_NEW(arena, int, m);
     s->K_size = wide * (size_t)loops->K_size;
     s->K = LW_NEW(arena, double, s->K_size + wide);
@@ -82,7 +82,7 @@ void lw_rcr_system_select(lw_rcr_system *s, const lw_selection *x) {
     /* Packs reach beyond the rows that take part. Whatever another selection has left there, in another
      * layout perhaps, would be added to the rows of the next loop. */
     memset(s->K, 0, s->K_size * sizeof *s->K);
-    for (int t = 0; t < s->loops->count; t++) s->placed[t] = false, s->rank[t] = 0;
+    for (int t = 0; t < s->loops->count; t++) s->written[t] = false, s->rank[t] = 0;
 }
 
 void lw_rcr_system_start(lw_rcr_system *s, const lw_subject *subject) {

@@ -31,7 +31,7 @@ typedef struct lw_rcr_system {
     /* Per loop: a run adds nothing to the wrenches on its second body, so that they last from run to run. */
     bool *lasting;
     /* Per loop: the wrenches on its second body are in place for the rows that take part. */
-    bool *placed;
+    bool *written;
     /* Wrenches in internal axes about the internal origin: at segments, and of loops at their bases. */
     double *K;
     size_t K_size; /* The number of doubles in K. */

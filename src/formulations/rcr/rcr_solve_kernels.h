@@ -138,13 +138,13 @@ INLINE void aligned_rows(int packs, path x, const recursion *r, int i, const REA
         } else
             for (int k = 0; k < 6; k++) moved[k] = left[k];
         REAL p[3];
-        for (int k = 0; k < 3; k++) p[k] = turns ? real(link->p[k]) : r->places[i].p[k];
+        for (int k = 0; k < 3; k++) p[k] = turns ? real(link->p[k]) : r->relative[i].p[k];
         hand_on(p, moved, x.parent + pack_at(g, 6), x.adds);
     }
 }
 
-/* To the parent by a place that is not aligned. */
-INLINE void turn_on(const place *at, const pack left[6], REAL *out, bool adds) {
+/* To the parent by a pose that is not aligned. */
+INLINE void turn_on(const relative_pose *at, const pack left[6], REAL *out, bool adds) {
     pack moved[6];
     for (int k = 0; k < 3; k++) {
         const REAL *row = at->R + 3 * k;
@@ -181,7 +181,7 @@ INLINE void spherical_rows(int packs, path x, const recursion *r, int i, const R
             total += z[k] * u[k] + left[3 + k] * b[3 + k];
         }
         add_loose(x.l + PACK * g, total);
-        if (x.parent) turn_on(&r->places[i], left, x.parent + pack_at(g, 6), x.adds);
+        if (x.parent) turn_on(&r->relative[i], left, x.parent + pack_at(g, 6), x.adds);
     }
 }
 
@@ -216,7 +216,7 @@ INLINE void pair_rows(int packs, path x, const recursion *r, int i, const REAL b
         add_loose(x.l + PACK * g, z0 * rate[0] + z1 * rate[1] + dot6(b, w));
         if (!x.parent) continue;
         for (int k = 0; k < 6; k++) left[k] = w[k] - z0 * U[k] - z1 * U[6 + k];
-        turn_on(&r->places[i], left, x.parent + pack_at(g, 6), x.adds);
+        turn_on(&r->relative[i], left, x.parent + pack_at(g, 6), x.adds);
     }
 }
 
@@ -239,7 +239,7 @@ INLINE void general_rows(int packs, path x, const recursion *r, int i, const REA
             store(Z + 4 * k, z[k]);
         }
         add_loose(x.l + PACK * g, total + dot6(b, left));
-        if (x.parent) turn_on(&r->places[i], left, x.parent + pack_at(g, 6), x.adds);
+        if (x.parent) turn_on(&r->relative[i], left, x.parent + pack_at(g, 6), x.adds);
     }
 }
 
@@ -259,7 +259,7 @@ INLINE void joint_bias(const recursion *r, int i, bool gravity, REAL b[6]) {
     else if (link->kernel < LW_KERNEL_SPHERICAL)
         for (int k = 0; k < 3; k++) x[k] = g[k];
     else
-        r3_turn_back(r->places[i].R, g, x);
+        r3_turn_back(r->relative[i].R, g, x);
     for (int k = 0; k < 3; k++) b[3 + k] -= x[k];
 }
 
@@ -612,7 +612,7 @@ static void eliminate_loop(lw_rcr_system *s, const recursion *r, int t, BITS *fi
 
 /* --- outwards ------------------------------------------------------------------------------------- */
 
-/* C^-T x, into the pivoted places of lambda with the sign turned. */
+/* C^-T x, into the pivoted entries of lambda with the opposite sign. */
 INLINE void backward_rows(int rank, int count, const REAL *C, const int *pivot, REAL *x, REAL *lambda) {
     for (int i = rank - 1; i >= 0; i--) {
         for (int j = i + 1; j < rank; j++) x[i] -= C[LW_ABREAST(count) * j + i] * x[j];
