@@ -141,7 +141,8 @@ static const REAL still[6] = {0}; /* velocities and accelerations of ground, whi
 /* --- rows ---------------------------------------------------------------------------------------------- */
 
 /* Axes, point and bias of closure k at the poses in `world`; ground does not turn. */
-INLINE void locate_hold(const lw_closures *c, const recursion *r, const pose *world, int index, holding *out) {
+INLINE void locate_hold(const lw_closures *c, const recursion *r, const pose *world, int index,
+                        holding *out) {
     const hold *h = &c->holds[index];
     int one = h->bodies[0], two = h->bodies[1];
     const pose *A = &world[one], *B = &world[two];

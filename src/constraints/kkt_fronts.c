@@ -622,7 +622,8 @@ lw_fronts_status lw_fronts_factor(lw_fronts *f, const double *inertia, const dou
 /* --- solution -------------------------------------------------------------------------------------- */
 
 /* y <- D^-1 L^-1 y for pivots from .. to - 1. */
-static void substitute_forward(const lw_fronts *f, const front *own, const int *index, int from, int to, double *y) {
+static void substitute_forward(const lw_fronts *f, const front *own, const int *index, int from, int to,
+                               double *y) {
     int size = own->size;
     const double *l = f->panels + own->panel + (size_t)from * (size_t)size;
     for (int p = from; p < to; p++, l += size) {
@@ -643,7 +644,8 @@ static void substitute_forward(const lw_fronts *f, const front *own, const int *
 }
 
 /* y <- L'^-1 y for pivots to - 1 .. from. */
-static void substitute_backward(const lw_fronts *f, const front *own, const int *index, int from, int to, double *y) {
+static void substitute_backward(const lw_fronts *f, const front *own, const int *index, int from, int to,
+                                double *y) {
     int size = own->size;
     for (int p = to - 1; p >= from; p--) {
         const double *l = f->panels + own->panel + (size_t)p * (size_t)size;

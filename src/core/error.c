@@ -1,4 +1,9 @@
 /* error.c - filling, formatting and explaining errors.
+ *
+ *     file:line:column: object: message; remedy
+ *
+ * lw_fail_at and lw_complain take the place in the file; lw_error_format writes the line and leaves out
+ * what is not known.
  */
 #include "core/core.h"
 

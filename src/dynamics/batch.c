@@ -46,8 +46,8 @@ static void work_on(void *context, int thread, int chunk) {
         lw_error *error = own->status == LW_OK ? &own->error : NULL;
         lw_status status =
             batch->work == INVERSE
-                ? batch->simd->inverse(batch->model, own->data, own->workspace, &batch->states, s,
-                                        batch->tau, error)
+                ? batch->simd->inverse(batch->model, own->data, own->workspace, &batch->states, s, batch->tau,
+                                       error)
                 : batch->simd->forward(batch->model, own->data, own->workspace, &batch->states, s, error);
         if (status != LW_OK) own->status = status;
     }

@@ -1,6 +1,6 @@
-/* simd_states_kernels.h - LANES states side by side: the memory of the recursions for them, states gathered from
- * and scattered to the caller's arrays, force elements and prescribed motions, which are evaluated state by
- * state. Included by files that define LANES as 2, 4 or 8.
+/* simd_states_kernels.h - LANES states side by side: the memory of the recursions for them, states gathered
+ * from and scattered to the caller's arrays, force elements and prescribed motions, which are evaluated state
+ * by state. Included by files that define LANES as 2, 4 or 8.
  */
 #include "dynamics/batch_simd.h"
 #include "dynamics/tree_recursion.h"

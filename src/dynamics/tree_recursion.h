@@ -13,6 +13,8 @@
  *          through S, two to four times that.
  * Limits   no loops, no constraints; every joint must move some inertia.
  *
+ * Gravity g is an acceleration -g of ground, from which the passes outwards start; no body has a weight.
+ *
  * Accelerations are those of points, not spatial ones: then no linear velocity is needed at all, and the
  * wrench that speeds alone ask of a rigid body is (w x J w; w x (w x h)).
  */
@@ -31,10 +33,10 @@ typedef LW_SWING(REAL) swing;
 
 typedef struct recursion {
     const lw_model *model;
-    node *nodes;   /* 0 .. n */
+    node *nodes;             /* 0 .. n */
     relative_pose *relative; /* 0 .. n */
-    sum *sums;     /* by slot */
-    swing *swings; /* one for leaves, then by slot */
+    sum *sums;               /* by slot */
+    swing *swings;           /* one for leaves, then by slot */
     /* 6 per body, 0 .. n: the wrench that its joint has to transmit (inverse dynamics). */
     REAL *wrenches;
     REAL *S, *U, *D;     /* 6 per speed, for joints other than aligned ones */

@@ -37,12 +37,12 @@ typedef struct entries {
 struct lw_sparse {
     int n;
     const int *start, *index;
-    int *order;         /* Q: the column at each step */
+    int *order;            /* Q: the column at each step */
     int *pivot, *position; /* the row that is the pivot of a step, and the inverse: -1 for none yet */
-    entries L, U;       /* L by rows of A, without its unit diagonal; U by steps, without its diagonal */
-    double *diagonal;   /* of U */
-    double *scale;      /* the inverse of the largest entry of each row */
-    double *x, *work;   /* a column by rows; 2 n numbers */
+    entries L, U;          /* L by rows of A, without its unit diagonal; U by steps, without its diagonal */
+    double *diagonal;      /* of U */
+    double *scale;         /* the inverse of the largest entry of each row */
+    double *x, *work;      /* a column by rows; 2 n numbers */
     int *reached, *stack, *next, *mark;
     bool factored;
 };
@@ -53,7 +53,7 @@ lw_sparse *lw_sparse_create(int n, int *start, int *index) {
     const size_t room = (size_t)n + 1;
     s->n = n, s->start = start, s->index = index;
     int **integers[] = {&s->order,   &s->pivot, &s->position, &s->L.start, &s->U.start,
-                        &s->reached, &s->stack, &s->next,  &s->mark};
+                        &s->reached, &s->stack, &s->next,     &s->mark};
     double **numbers[] = {&s->diagonal, &s->scale, &s->x};
     bool fine = true;
     for (size_t k = 0; k < sizeof integers / sizeof *integers; k++)

@@ -66,7 +66,8 @@ static void describe_edges(const lw_compiler *compiler, lw_edge *edges) {
         edges[j].bodies[1] = draft->bodies[1];
         edges[j].freedom = draft->joint.nv;
         keep(&edges[j], spec->joints[j].has_q || spec->joints[j].has_v ? LW_KEEP_VALUES : LW_KEEP_NOT);
-        if (draft->usable && lw_joint_describe(spec->joints[j].type)->screws) keep(&edges[j], LW_KEEP_REVOLUTIONS);
+        if (draft->usable && lw_joint_describe(spec->joints[j].type)->screws)
+            keep(&edges[j], LW_KEEP_REVOLUTIONS);
         if (draft->prescribed) keep(&edges[j], LW_KEEP_ALWAYS);
         edges[j].requested_cut = spec->joints[j].cut;
     }

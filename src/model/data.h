@@ -33,7 +33,7 @@ typedef struct lw_body_motion {
     struct {                                                                                                 \
         REAL w[3], a[6], bias[6], U[6], d, u;                                                                \
     }
-#define LW_RELATIVE_POSE(REAL)                                                                                       \
+#define LW_RELATIVE_POSE(REAL)                                                                               \
     struct {                                                                                                 \
         REAL p[3], R[9];                                                                                     \
     }
@@ -89,11 +89,11 @@ struct lw_data {
      * world axes. */
     double *cut_load;
     /* Recursions. */
-    lw_node *nodes;        /* 0 .. n */
+    lw_node *nodes;             /* 0 .. n */
     lw_relative_pose *relative; /* 0 .. n */
-    lw_node_sum *sums;     /* slots */
-    lw_node_swing *swings; /* one for leaves, then slots */
-    double *wrenches;      /* 6 per body, 0 .. n: wrench transmitted by its joint (inverse dynamics). */
+    lw_node_sum *sums;          /* slots */
+    lw_node_swing *swings;      /* one for leaves, then slots */
+    double *wrenches;           /* 6 per body, 0 .. n: wrench transmitted by its joint (inverse dynamics). */
     /* 6 per speed each: U and the factor of D, for joints that are not aligned. */
     double *joint_U, *joint_D;
     double *joint_u;             /* per speed */

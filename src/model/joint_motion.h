@@ -11,7 +11,7 @@
  *          a turn, the unit vectors of a ball; bias = (r_a x e_b v_a v_b; u x w), where u is the velocity of
  *          the slides and w the angular velocity.
  * Frames   revolute, prismatic   about or along one coordinate axis, in either sense
- *          screw, cylindrical    about and along z
+ *          screw, cylindrical    about and along z; a screw advances by its pitch, lead / (2 pi), per radian
  *          universal             about x of the first, then y of the second frame
  *          planar                x, y in the first frame's plane, angle about z
  * Inverse  the motion of the first frame relative to the second: pose inverted, S and bias times -Ad(pose).

@@ -1,4 +1,5 @@
-/* kinematics.c - positions and twists of the spanning tree; poses and velocities of bodies.
+/* kinematics.c - positions and twists of the spanning tree; poses and velocities of bodies; quaternions of
+ * unit length.
  *
  *   V_i = X_i V_parent + S_i v_i
  *

@@ -27,14 +27,6 @@ void lw_run_defaults(const lw_model *model, lw_run_options *options) {
     options->output = run->output;
 }
 
-const char *lw_run_integrator(const lw_run_options *options) {
-    if (!options) return NULL;
-    if (options->integrator && strcmp(options->integrator, "auto") != 0) return options->integrator;
-    if (!(options->step > 0) || options->tolerance > 0) return "erk";
-    const lw_formulation *f = options->method ? lw_formulation_find(options->method) : NULL;
-    return f && f->integrator ? f->integrator : "rk4";
-}
-
 bool lw_integrator_by_step(const char *name, const lw_run_options *options) {
     if (!name || !options) return false;
     const lw_integrator *integrator = lw_integrator_find(name);

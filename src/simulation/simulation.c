@@ -90,13 +90,6 @@ static void look(const lw_simulation *s) {
     s->plan.formulation->from_state(s->method, lw_simulation_seen(s, s->t), s->y, s->q, s->v);
 }
 
-lw_energy lw_simulation_energy(lw_simulation *s) {
-    const lw_formulation *f = s->plan.formulation;
-    const double t = lw_simulation_seen(s, s->t);
-    look(s);
-    return f->energy ? f->energy(s->method, t, s->y) : lw_energy_of(s->model, s->data, t, s->q, s->v);
-}
-
 static lw_status start(lw_simulation *s, lw_error *error) {
     s->integrator = s->plan.integrator;
     s->event = s->deferred = -1;
@@ -390,16 +383,6 @@ lw_status lw_simulation_accelerations(lw_simulation *s, double *vdot, double *re
                                     lw_simulation_tau(s, t, s->q, s->v), vdot, reactions, NULL, NULL, error);
 }
 
-lw_status lw_simulation_ledger(lw_simulation *s, lw_ledger *ledger) {
-    if (!s || !ledger) return LW_ERROR_ARGUMENT;
-    const double *books = s->y + s->method->state_size;
-    const lw_energy energy = lw_simulation_energy(s);
-    *ledger = (lw_ledger){energy.kinetic, energy.potential, books[0], books[1], books[2], 0};
-    ledger->unaccounted = (energy.kinetic - s->initial.kinetic) + (energy.potential - s->initial.potential) -
-                          books[0] - books[1] + books[2];
-    return LW_OK;
-}
-
 lw_status lw_simulation_summary(const lw_simulation *s, lw_run_summary *summary) {
     if (!s || !summary) return LW_ERROR_ARGUMENT;
     lw_integrator_statistics now = {0};
@@ -456,8 +439,7 @@ lw_status lw_simulation_set_state(lw_simulation *s, double t, const double *q, c
         memcpy(s->y, s->kept, size);
         return status;
     }
-    const lw_energy has = lw_simulation_energy(s);
-    s->y[s->method->state_size + 1] += has.kinetic + has.potential - had.kinetic - had.potential;
+    lw_ledger_jump(s, &had);
     return LW_OK;
 }
 

@@ -84,8 +84,7 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     lw_watch_start(&s->watch, model);
     lw_passage_start(&s->passage, model, f);
     f->to_state(s->method, s->t, s->q, s->v, s->y);
-    const lw_energy has = lw_simulation_energy(s);
-    s->y[s->method->state_size + 1] += has.kinetic + has.potential - had.kinetic - had.potential;
+    lw_ledger_jump(s, &had);
     s->stale = true;
     return LW_OK;
 }

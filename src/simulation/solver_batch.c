@@ -171,7 +171,8 @@ static void work(void *context, int thread, int chunk) {
     int first = chunk * batch->chunk, end = first + batch->chunk;
     if (end > batch->states.count) end = batch->states.count;
     for (int s = first; s < end; s += batch->lanes) {
-        unsigned answered = own->workspace ? batch->vectors->accelerations(own->workspace, &batch->states, s) : 0;
+        unsigned answered =
+            own->workspace ? batch->vectors->accelerations(own->workspace, &batch->states, s) : 0;
         for (int l = 0; l < batch->lanes && s + l < end; l++)
             if (!(answered >> l & 1)) take_state(batch, own, s + l);
     }

@@ -168,7 +168,8 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     memcpy(method->q + 12, y, n * sizeof *y);
     for (int k = 0; k < d->angle_count; k++)
         y[2 * n + (size_t)k] = lw_measure_value(&d->measures[d->angle_measure[k]], method->q, 0);
-    for (int k = 0; k < base->model->nq; k++) { /* The joint coordinates know the number of full revolutions. */
+    /* The joint coordinates know the number of full revolutions. */
+    for (int k = 0; k < base->model->nq; k++) {
         int measure = d->coordinate[k];
         if (measure >= 0 && d->measures[measure].angle >= 0)
             y[2 * n + (size_t)d->measures[measure].angle] = s->data->q[k];

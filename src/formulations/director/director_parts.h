@@ -111,7 +111,8 @@ void lw_director_start(lw_director *d);
 /* Adds increments to the end of the step: 6 per body, displacement of the centre and rotation, both in world
  * axes. */
 void lw_director_advance(lw_director *d, const double *delta);
-/* Finds what rounding has removed from the change of a body; that of its parent must have been found before. */
+/* Finds what rounding has removed from the change of a body; that of its parent must have been found
+ * before. */
 void lw_director_rest(lw_director *d, int body);
 /* Computes q1 anew from the joint coordinates at the end, which removes rounding that many steps have added
  * up. */

@@ -138,7 +138,8 @@ static lw_status solve_loops(lw_loop_method *loop_base, double t, const double *
     lw_loop_method_rows(loop_base);
     lw_loop_method_stabilise(loop_base);
     row_defects(m, loop_base->defect);
-    lw_loop_equations equations = {data, t, tau, m->flow->null->rep, NULL, loop_base->defect, loop_base->lambda};
+    lw_loop_equations equations = {
+        data, t, tau, m->flow->null->rep, NULL, loop_base->defect, loop_base->lambda};
     status = lw_loop_solve(m->system, &equations, error);
     if (status == LW_OK) status = finite_speeds(m->shape->model, data->vdot, t, error);
     if (status == LW_OK && !loop_base->integrating) status = check_certain(m, t, error);

@@ -96,8 +96,8 @@ static void ask_rows(lw_rcr *m, loop_workspace *x, double t) {
 }
 
 /* As rows_defect, for rows of any kind. */
-static REAL any_rows_defect(const lw_rcr *m, const loop_workspace *x, const lw_loop_constraint *loop, int from,
-                            REAL *bound) {
+static REAL any_rows_defect(const lw_rcr *m, const loop_workspace *x, const lw_loop_constraint *loop,
+                            int from, REAL *bound) {
     const lw_rows *rows = m->loop_base.rows;
     const double per_length = 1 / m->system->length;
     REAL worst = real(0);

@@ -1,8 +1,8 @@
 /* rcr_solve.c - articulated inertias inwards and accelerations outwards, with the multipliers of closed loops
  * on the way.
  *
- * In the pass inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every loop
- * (closure or constraint) on its way to its base the wrenches K that the loop's multipliers put on the
+ * In the pass inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every
+ * loop (closure or constraint) on its way to its base the wrenches K that the loop's multipliers put on the
  * articulated body, so that
  *
  *   wrench      I^ a + f^ - sum K lambda
