@@ -27,9 +27,11 @@ static lw_status check_sample(lw_simulation *s, double t, bool end, lw_error *er
     s->checked_at = s->system.effort.evaluations;
     double amount = 0;
     lw_error reason = {0};
-    lw_status status = lw_checked_accelerations(s->checked, s->method, &s->method_options, t, s->q, s->v,
-                                                lw_simulation_tau(s, t, s->q, s->v), s->vdot, s->reactions,
-                                                NULL, &amount, &reason);
+    lw_status status = lw_checked_accelerations(
+        s->checked,
+        &(lw_checked_state){s->method, &s->method_options, t, s->q, s->v,
+                            lw_simulation_tau(s, t, s->q, s->v)},
+        (lw_checked_answer){.vdot = s->vdot, .reactions = s->reactions, .amount = &amount}, &reason);
     lw_watch_balance(&s->watch, t, amount, lw_checked_effort(s->checked), status, &reason);
     if (!shown || status == LW_OK) return LW_OK;
     if (error) *error = reason;

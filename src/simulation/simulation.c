@@ -379,8 +379,10 @@ lw_status lw_simulation_accelerations(lw_simulation *s, double *vdot, double *re
     if (!s) return is_missing(error);
     const double t = lw_simulation_seen(s, s->t);
     look(s);
-    return lw_checked_accelerations(s->checked, s->method, &s->method_options, t, s->q, s->v,
-                                    lw_simulation_tau(s, t, s->q, s->v), vdot, reactions, NULL, NULL, error);
+    return lw_checked_accelerations(s->checked,
+                                    &(lw_checked_state){s->method, &s->method_options, t, s->q, s->v,
+                                                        lw_simulation_tau(s, t, s->q, s->v)},
+                                    (lw_checked_answer){.vdot = vdot, .reactions = reactions}, error);
 }
 
 lw_status lw_simulation_summary(const lw_simulation *s, lw_run_summary *summary) {

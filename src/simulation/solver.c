@@ -82,8 +82,11 @@ static const double *tau_of(const lw_solver *s) { return s->has_tau ? s->tau : N
 
 /* Computes and checks accelerations and reactions of the state that is kept. */
 static lw_status check(lw_solver *s, bool *unique, lw_error *error) {
-    lw_status status = lw_checked_accelerations(s->checked, s->method, &s->options, s->t, s->q, s->v,
-                                                tau_of(s), s->vdot, s->reactions, unique, &s->amount, error);
+    lw_status status = lw_checked_accelerations(
+        s->checked, &(lw_checked_state){s->method, &s->options, s->t, s->q, s->v, tau_of(s)},
+        (lw_checked_answer){
+            .vdot = s->vdot, .reactions = s->reactions, .unique = unique, .amount = &s->amount},
+        error);
     s->has_reactions = status == LW_OK;
     return status;
 }
@@ -120,8 +123,9 @@ lw_status lw_solver_reactions(lw_solver *s, double *reactions, bool *unique, lw_
     lw_status status = needs_state(s, error);
     if (status != LW_OK) return status;
     if (s->inverted && (unique || !s->has_reactions)) {
-        status = lw_checked_reactions(s->checked, s->method, &s->options, s->t, s->q, s->v, s->tau, s->vdot,
-                                      s->reactions, unique, error);
+        status = lw_checked_reactions(s->checked,
+                                      &(lw_checked_state){s->method, &s->options, s->t, s->q, s->v, s->tau},
+                                      s->vdot, s->reactions, unique, error);
         s->has_reactions = status == LW_OK;
     } else if (unique || !s->has_reactions) {
         status = s->formulation->accelerations(s->method, s->t, s->q, s->v, tau_of(s), s->vdot, s->reactions,

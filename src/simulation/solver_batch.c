@@ -138,11 +138,13 @@ static bool finite(int count, const double *x) {
 static lw_status solve_one(const lw_solver_batch *batch, worker *own, int s, lw_error *error) {
     const double *tau = batch->states.tau ? own->tau : NULL;
     const double t = batch->states.t;
-    lw_status status = own->checked
-                           ? lw_checked_accelerations(own->checked, own->method, &batch->options, t, own->q,
-                                                      own->v, tau, own->vdot, NULL, NULL, NULL, error)
-                           : batch->formulation->accelerations(own->method, t, own->q, own->v, tau, own->vdot,
-                                                               NULL, NULL, error);
+    lw_status status =
+        own->checked
+            ? lw_checked_accelerations(
+                  own->checked, &(lw_checked_state){own->method, &batch->options, t, own->q, own->v, tau},
+                  (lw_checked_answer){.vdot = own->vdot}, error)
+            : batch->formulation->accelerations(own->method, t, own->q, own->v, tau, own->vdot, NULL, NULL,
+                                                error);
     if (status != LW_OK || finite(batch->model->nv, own->vdot)) return status;
     if (!finite(batch->model->nq, own->q) || !finite(batch->model->nv, own->v))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give finite coordinates and speeds",
