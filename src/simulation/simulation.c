@@ -90,6 +90,9 @@ static void look(const lw_simulation *s) {
     s->plan.formulation->from_state(s->method, lw_simulation_seen(s, s->t), s->y, s->q, s->v);
 }
 
+/* Starts the method from the present state, and makes the integrator restart. */
+static lw_status begin(lw_simulation *s, lw_error *error);
+
 static lw_status start(lw_simulation *s, lw_error *error) {
     s->integrator = s->plan.integrator;
     s->event = s->deferred = -1;
@@ -99,7 +102,7 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     lw_passage_start(&s->passage, s->model, s->plan.formulation);
     lw_simulation_system_make(s);
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
-    lw_status status = lw_simulation_begin(s, error);
+    lw_status status = begin(s, error);
     if (status != LW_OK) return status;
     s->initial = lw_simulation_energy(s);
     s->lowest = s->initial.potential;
@@ -214,7 +217,7 @@ static lw_status set_off(lw_simulation *s, lw_error *error) {
     return status;
 }
 
-lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
+static lw_status begin(lw_simulation *s, lw_error *error) {
     lw_system *system = &s->system.base;
     lw_status status = LW_OK;
     s->span = lw_model_span(s->model, s->t);
@@ -296,7 +299,7 @@ static lw_status go(lw_simulation *s, double t, bool step, double t_stop, lw_err
     s->target = step ? HUGE_VAL : t;
     if (t_stop != s->t_stop) s->stale = true, s->t_stop = t_stop;
     for (;;) {
-        lw_status status = s->stale ? lw_simulation_begin(s, error) : LW_OK;
+        lw_status status = s->stale ? begin(s, error) : LW_OK;
         if (!between_knots) {
             from = s->t;
             memcpy(s->kept, s->y, size);

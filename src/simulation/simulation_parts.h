@@ -101,8 +101,6 @@ void lw_simulation_system_make(lw_simulation *simulation);
 void lw_simulation_tell(double t, const char *kind, const char *text, void *simulation);
 /* Records that the integrator restarts at (t, y). */
 void lw_simulation_mark(lw_simulation *simulation, double t, const double *y);
-/* Starts the method from the present state, and makes the integrator restart. */
-lw_status lw_simulation_begin(lw_simulation *simulation, lw_error *error);
 /* The time that the integrator must not step past. */
 static inline double lw_simulation_bound(const lw_simulation *s) {
     return s->span.stop < s->t_stop ? s->span.stop : s->t_stop;

@@ -455,12 +455,10 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     return status;
 }
 
-void lw_partition_use_scheme(lw_method *method, lw_scheme scheme) {
-    ((partition_method *)method)->scheme = scheme;
-}
-
 static const char *scheme_name(int scheme) { return lw_scheme_name((lw_scheme)scheme); }
-static void use_scheme(lw_method *method, int scheme) { lw_partition_use_scheme(method, (lw_scheme)scheme); }
+static void use_scheme(lw_method *method, int scheme) {
+    ((partition_method *)method)->scheme = (lw_scheme)scheme;
+}
 static lw_status scheme_forces(lw_method *method, int scheme, lw_error *error) {
     return row_forces((partition_method *)method, (lw_scheme)scheme, error);
 }
