@@ -13,8 +13,9 @@ typedef struct lw_participation {
     double by_mass, by_inertia;
 } lw_participation;
 
-/* Both models have the same tree, with and without the small inertia of all bodies in the list. Leaves zeros
- * where nothing can be said: no consistent initial position, or too large a model. */
+/* Both models have the same tree, with and without the small inertia of all bodies in the list. The
+ * participations are zero where they cannot be computed: no consistent initial position, or too large a
+ * model. */
 lw_status lw_participation_find(const lw_model *with, const lw_model *without, lw_participation *list,
                                 int count, lw_error *error);
 

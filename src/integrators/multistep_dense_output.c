@@ -7,11 +7,11 @@
  *
  *   p_0 - y = -y^(2m+4) h^(2m+4) / (2m+4)! omega(theta),   omega = product of (theta - theta_j)^2
  *
- * Is that good enough? The system is asked at a point theta_1 within the step: r = h ydot(theta_1,
- * p_0(theta_1)) - p_0'(theta_1) is what the polynomial leaves of the equations there, and
+ * To see whether that is good enough, the system is evaluated at a point theta_1 within the step. There
+ * r = h ydot(theta_1, p_0(theta_1)) - p_0'(theta_1) is the residual of the polynomial, and
  *
- *   p_k = p_(k-1) + K_k phi_k,   K_k = r_k / phi_k'(theta_k),   phi_k = omega (theta - 1/2)^(k-1) - sum of
- *   c_kj phi_j, j < k
+ *   p_k = p_(k-1) + K_k phi_k,   K_k = r_k / phi_k'(theta_k),
+ *   phi_k = omega (theta - 1/2)^(k-1) - sum of c_kj phi_j over j < k
  *
  * with c_kj such that phi_k' = 0 at theta_1 .. theta_(k-1), satisfies them there, and changes nothing at any
  * node. The order rises by one each time, and max |K_k phi_k| over the step estimates the error of p_(k-1).

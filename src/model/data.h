@@ -26,8 +26,8 @@ typedef struct lw_body_motion {
  *   relative  p, R   pose in the parent, where it depends on q: p not of aligned revolute joints, R not of
  *                    aligned ones
  *   sum     A, B, C  articulated inertia [A B; B' C] and bias wrench f that the children have handed over
- *   swing   w, a, K  inverse dynamics: w and a as above; K x is the acceleration of a point x relative to the
- *   origin
+ *   swing   w, a, K  inverse dynamics: w and a as above; K x is the acceleration of a point x relative to
+ *                    the origin
  * Sums and swings stand in slots, which bodies use in turn: only what waits for a child is kept. */
 #define LW_NODE(REAL)                                                                                        \
     struct {                                                                                                 \

@@ -1,6 +1,6 @@
 /* joint_motion.h - pose, motion subspace and bias of every type of joint, for one state or several
- * (linalg/simd.h): of any joint as the product of elementary motions that its descriptor says, of the types
- * with a case of their own in fewer operations.
+ * (linalg/simd.h): of any joint as the product of elementary motions of its descriptor, and with fewer
+ * operations for the types that have a case of their own.
  *
  *   twist of the second frame relative to the first, in the second's axes  = S(q) v
  *   its derivative, componentwise                                          = S(q) vdot + bias(q, v)

@@ -116,7 +116,7 @@ lw_status lw_simulation_create(const lw_model *model, const lw_run_options *opti
     if (!model || !options || !simulation || options->event_count < 0 ||
         (options->event_count > 0 && !options->events))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL,
-                       "a simulation needs a model, options and a place to be put");
+                       "a simulation needs a model, options and a pointer for the result");
     lw_arena *arena = lw_arena_create(allocator);
     lw_simulation *s = LW_NEW(arena, lw_simulation, 1);
     if (!s) {
@@ -132,7 +132,7 @@ lw_status lw_simulation_create(const lw_model *model, const lw_run_options *opti
                                          : lw_run_plan_make(model, options, arena, &s->plan, error);
     if (status == LW_OK && s->plan.integrator->needs_step && options->event_count > 0)
         status = lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose an integrator such as erk or bdf",
-                         "integrator %s does not look for events", s->plan.integrator->name);
+                         "integrator %s does not locate events", s->plan.integrator->name);
     if (status == LW_OK) status = create_method(s, error);
     if (status == LW_OK) status = take_memory(s, error);
     if (status == LW_OK) status = start(s, error);

@@ -56,7 +56,7 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     if (status == LW_OK) status = f->create(model, &s->method_options, &method, error);
     if (status == LW_OK && method->state_size != s->method->state_size)
         status = lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "compile the changed spec, and start again",
-                         "with this value method %s has other states", f->name);
+                         "with this value method %s has a state of another size", f->name);
     if (status == LW_OK && !fit_anchor(s, method)) status = lw_out_of_memory(error);
     if (status != LW_OK) {
         if (method) f->destroy(method);

@@ -130,7 +130,7 @@ static lw_status check_rates(const lw_simulation_system *system, double t, const
     while (model->links[i].v > speed) i--;
     const lw_joint_entry *joint = &model->joints[model->bodies[i].joint_index];
     return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name, remedy,
-                      isfinite(ydot[k]) ? "its acceleration is %.3g at t = %.9g, which nothing can follow"
+                      isfinite(ydot[k]) ? "its acceleration is %.3g at t = %.9g, too large for any step"
                                         : "its acceleration is not finite (%g) at t = %.9g",
                       ydot[k], t);
 }

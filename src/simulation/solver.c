@@ -45,10 +45,10 @@ lw_status lw_solver_create(const lw_model *model, const lw_solver_options *optio
     if (solver) *solver = NULL;
     if (!model || !options || !solver)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL,
-                       "a solver needs a model, options and a place to be put");
+                       "a solver needs a model, options and a pointer for the result");
     if (!(options->penalty >= 0) || !isfinite(options->penalty))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number such as 1e8",
-                       "penalty %g is not a penalty", options->penalty);
+                       "penalty %g is not a positive number", options->penalty);
     lw_arena *arena = lw_arena_create(allocator);
     lw_solver *s = LW_NEW(arena, lw_solver, 1);
     if (!s) {
@@ -116,7 +116,7 @@ static lw_status needs_state(const lw_solver *s, lw_error *error) {
     if (s && s->known) return LW_OK;
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
                    "call lw_solver_accelerations or lw_solver_inverse_dynamics first",
-                   "there are no accelerations yet to which it could belong");
+                   "no accelerations have been computed yet");
 }
 
 lw_status lw_solver_reactions(lw_solver *s, double *reactions, bool *unique, lw_error *error) {

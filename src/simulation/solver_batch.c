@@ -87,10 +87,10 @@ lw_status lw_solver_batch_create(const lw_model *model, const lw_solver_options 
     if (batch) *batch = NULL;
     if (!model || !options || !batch)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL,
-                       "a batch needs a model, options and a place to be put");
+                       "a batch needs a model, options and a pointer for the result");
     if (!(options->penalty >= 0) || !isfinite(options->penalty))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number such as 1e8",
-                       "penalty %g is not a penalty", options->penalty);
+                       "penalty %g is not a positive number", options->penalty);
     lw_arena *arena = lw_arena_create(allocator);
     lw_solver_batch *x = LW_NEW(arena, lw_solver_batch, 1);
     if (!x) {

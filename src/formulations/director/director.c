@@ -352,7 +352,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
             return lw_fail_at(
                 error, LW_ERROR_UNSUPPORTED, model->file, constraint->place, "constraint", constraint->name,
                 "take another method, such as lagrange or cut",
-                "it rolls, and the steps of director coordinates keep only what has a position level");
+                "it rolls: steps in director coordinates can only keep constraints on positions");
     }
     return lw_needs_determined(model, error);
 }

@@ -151,8 +151,8 @@ static void store_places(lw_director_step *s, int i, double *q) {
     }
 }
 
-/* v1 = 2 (q1 - q0) / h - v0, and what rounding removes: without it the rates would wander, and not quite
- * without direction. */
+/* v1 = 2 (q1 - q0) / h - v0, and the remainder that rounding removes. Without this remainder the rates would
+ * drift in the course of many steps. */
 static void store_rates(lw_director_step *s, int i, double *v) {
     double factor = 2 / s->h;
     for (int k = 12 * i; k < 12 * i + 12; k++) {

@@ -124,7 +124,7 @@ static lw_status check_certain(const massless_method *m, double t, lw_error *err
         error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
         "take method lagrange, or a position farther from the singular one",
         "the mechanism is next to a singular position at t = %g, where method massless finds its "
-        "accelerations to %.2g of themselves only",
+        "accelerations only with a relative error of %.2g",
         t, uncertainty);
 }
 
@@ -164,10 +164,10 @@ static lw_status look_at(const lw_model *model, lw_null_shape **out, lw_null_kin
     lw_status status = LW_OK;
     enum { LIMIT = 400 }; /* So many speeds take a second or two to examine. */
     if (shape->dense && model->nv > LIMIT)
-        return lw_fail(
-            error, LW_ERROR_UNSUPPORTED, NULL, "take a recursive or a sparse method",
-            "method massless treats closed loops by dense matrices, and stops at %d speeds; here are %d",
-            LIMIT, model->nv);
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "take a recursive or a sparse method",
+                       "method massless treats closed loops by dense matrices, with at most %d speeds; this "
+                       "model has %d",
+                       LIMIT, model->nv);
     if (shape->dense) status = lw_loops_structure(shape, NULL, error);
     if (status == LW_OK) status = lw_null_classify(shape, kinds, shape->arena, error);
     if (status != LW_OK || kinds->undetermined < 0) return status;
@@ -410,7 +410,8 @@ static lw_status must_be_finite(const lw_model *model, const lw_power *power, co
     for (int k = 0; k < model->nq; k++) fine &= isfinite(rows[k]) != 0;
     return fine ? LW_OK
                 : lw_fail(error, LW_ERROR_SINGULAR, NULL, look_at_forces,
-                          "speeds or powers of bodies without mass exceed all numbers at t = %g", t);
+                          "speeds or powers of bodies without mass are too large to compute with at t = %g",
+                          t);
 }
 
 /* The residual of closed loops: ydot less the derivative, which draws positions and velocities back to those

@@ -169,8 +169,8 @@ static void take_last(lw_loop_null *l, int free_count, int count) {
         }
 }
 
-/* Transforms the basis so that it has ones at the speeds that represent it, B := B (B_rep)^-1, by elimination on
- * columns. The rows with the largest pivots are chosen, unless the choice of another basis is taken over.
+/* Transforms the basis so that it has ones at the speeds that represent it, B := B (B_rep)^-1, by elimination
+ * on columns. The rows with the largest pivots are chosen, unless the choice of another basis is taken over.
  * Returns false if the columns depend on each other. */
 static bool represent(lw_loop_null *l, lw_null *null) {
     const int n = l->count, count = l->shape->count;
@@ -232,7 +232,8 @@ lw_status lw_loop_null_at(lw_loop_null *l, lw_null *null, lw_data *data, lw_erro
     if (free_count < count ||
         (free_count > count && !(l->values[free_count - count - 1] > 1e-13 * l->values[0])))
         return lw_fail(
-            error, LW_ERROR_SINGULAR, NULL, "give the bodies without mass some, or choose another position",
+            error, LW_ERROR_SINGULAR, NULL,
+            "give some mass to the bodies without, or choose another position",
             "bodies without mass are in a singular position: there are more motions without mass than "
             "elsewhere");
     take_last(l, free_count, count);
@@ -484,7 +485,8 @@ lw_status lw_loop_solve(lw_loop_system *s, const lw_loop_equations *e, lw_error 
     if (!factor_system(s, e)) {
         lw_take_state(model, data, e->t, s->q, s->v);
         return lw_fail(
-            error, LW_ERROR_SINGULAR, NULL, "choose another position, or give bodies without mass some",
+            error, LW_ERROR_SINGULAR, NULL,
+            "choose another position, or give some mass to the bodies without",
             "the mechanism is in a singular position at t = %g: a motion that its loops allow moves "
             "no mass there",
             e->t);

@@ -1,15 +1,17 @@
 /* closing_plan.c - the order in which groups of bodies merge, for one set of independent speeds.
  *
- *   1. Bodies that are connected by given coordinates and welds form one group. 2. As long as there are any,
- *   the following are solved: joints whose two bodies are in one group; couplings
- *      with one unknown; two groups connected twice, or three groups connected in a ring, by edges for which
- *      there is a closed formula.
+ *   1. Bodies that are connected by given coordinates and welds form one group.
+ *
+ *   2. As long as there are any, the following are solved: joints whose two bodies are in one group;
+ *      couplings with one unknown; two groups connected twice, or three groups connected in a ring, by edges
+ *      for which there is a closed formula.
+ *
  *   3. The remaining coordinates are left to Newton's method.
  *
  * Where loops are redundant there are several rings: the first one that is far from a dead point is taken,
- * otherwise the best. A ring of three groups is rigid whatever is connected to it, so that the order of 2
- * does not decide what can be solved. Whether axes are coaxial, or slides parallel, within a group is decided
- * at the position evaluated last.
+ * otherwise the best. A ring of three groups is rigid whatever is connected to it, so that the order of the
+ * solutions in step 2 does not decide what can be solved. Whether axes are coaxial, or slides parallel,
+ * within a group is decided at the position evaluated last.
  *
  * Source   docs/theory/closing.md, section 2.
  * Cost     O(steps (edges + rings)), no allocation.

@@ -245,7 +245,7 @@ static lw_status keep_digits(partition_method *m, const double *x, double *step,
     const lw_joint_entry *joint = &model->joints[model->bodies[where].joint_index];
     return lw_fail_at(
         error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
-        "take method lagrange, or give bodies without inertia about some axis a little",
+        "take method lagrange, or give a little inertia to bodies that have none about some axis",
         "its acceleration is uncertain by up to %.1g of itself: other joints accelerate so fast "
         "that their rounding is left in it",
         worst);
@@ -471,7 +471,7 @@ const lw_formulation lw_formulation_partition = {
     .source = "blajer1994 5-15, 23, 27-38",
     .cost = "O(n^3), dense",
     .dense = true,
-    .summary = "independent joint coordinates that choose themselves, motion only, no multipliers",
+    .summary = "independent joint coordinates that are chosen automatically, motion only, no multipliers",
     .passes = true,
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 25,

@@ -445,7 +445,7 @@ static lw_status uncertain(const lw_rcr *m, int speed, double share, lw_error *e
     const lw_joint_entry *joint = &model->joints[model->bodies[m->choice->body_of[speed]].joint_index];
     return lw_fail_at(
         error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
-        m->auxiliary ? "take method lagrange, or give bodies without mass or inertia some"
+        m->auxiliary ? "take method lagrange, or give some mass and inertia to the bodies without"
                      : "take method lagrange or massless, or give light bodies more mass",
         m->auxiliary
             ? "the closed loops hardly determine how bodies without mass or inertia move: corrections "

@@ -208,7 +208,8 @@ static bool mass_overflows(const lw_shape *shape) {
     return lw_shape_inertia(shape, 0, DBL_MIN, &total, com, inertia) == LW_OK;
 }
 
-/* Mass, centre and inertia of the shape, with the mass or the density *rho, whose address a binding has recorded. */
+/* Mass, centre and inertia of the shape, with the mass or the density *rho, whose address a binding has
+ * recorded. */
 static void take_shape(lw_reader *reader, const lw_yaml *entry, const double *rho, lw_body_spec *body) {
     const lw_yaml *density = lw_yaml_get(entry, "density");
     const lw_yaml *com = lw_yaml_get(entry, "com"), *inertia = lw_yaml_get(entry, "inertia");
