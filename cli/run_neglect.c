@@ -131,7 +131,7 @@ void run_neglect_print(FILE *out, const run_neglect *n, const lw_model *model) {
 }
 
 static const char *kept_name(lw_kept kept) {
-    static const char *const names[] = {NULL, "determines", "balances", "felt"};
+    static const char *const names[] = {NULL, "determines", "balances", "participates"};
     return names[kept];
 }
 
@@ -153,8 +153,8 @@ void run_neglect_json(json *j, const run_neglect *n, const lw_model *model) {
         json_bool(j, "kept", b->kept);
         json_text(j, "mass_kept", kept_name(b->mass_kept));
         json_text(j, "inertia_kept", kept_name(b->inertia_kept));
-        json_number(j, "mass_felt", b->mass_participation);
-        json_number(j, "inertia_felt", b->inertia_participation);
+        json_number(j, "mass_participation", b->mass_participation);
+        json_number(j, "inertia_participation", b->inertia_participation);
         json_object_end(j);
     }
     json_array_end(j);

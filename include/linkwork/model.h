@@ -29,7 +29,7 @@ LW_API void lw_model_destroy(lw_model *model);
 /* Its name, and the file it was read from, as the spec has them. */
 LW_API const char *lw_model_name(const lw_model *model);
 LW_API const char *lw_model_file(const lw_model *model);
-/* Coordinates of the tree, then angles of joints that close loops, where their number of turns matters
+/* Coordinates of the tree, then angles of joints that close loops, where their number of revolutions matters
  * (screws, springs and drives that depend on them): these say which turn the angle is in. */
 LW_API int lw_model_q_size(const lw_model *model);
 LW_API int lw_model_v_size(const lw_model *model);

@@ -7,7 +7,7 @@
  *
  *   - the largest moment of inertia that one of these bodies has about its joint,
  *   - those that the body would have about its centre of mass if the heaviest of them hung wherever it is
- *   tied to others,
+ *   connected to others,
  *
  * so that neither lengths nor masses of the body itself enter, and the largest of a kind is never called
  * small. What is small so, but large in some motion of what is left, as a mass behind a lever or a gear,
@@ -102,7 +102,7 @@ typedef struct lw_stiff_body {
 } lw_stiff_body;
 
 /* The bodies whose small inertia, below 1 % of what they are coupled with, makes the initial state's fastest
- * rate at least 30 times that of the rest, and light bodies tied to them by joints; fastest first, at most
+ * rate at least 30 times that of the rest, and light bodies joined to them; fastest first, at most
  * room. Loops count as open. Cost: a few hundred calls of forward dynamics. */
 LW_API lw_status lw_stiff_bodies(lw_spec *spec, lw_stiff_body *bodies, int room, int *count, lw_error *error);
 

@@ -121,7 +121,7 @@ typedef struct lw_joint_spec {
      * the three entries are Cardan angles a, b, c with rotation = Rx(a) Ry(b) Rz(c); give all three or none.
      */
     const char *motion[LW_JOINT_MAX_V];
-    bool cut; /* wish: close a loop here */
+    bool cut; /* request: close a loop here */
     lw_place place;
 } lw_joint_spec;
 

@@ -245,9 +245,13 @@ static bool solve(contest *c, int k, const state *at) {
     bool all = !c->options->no_reactions;
     const lw_method_options options = {0};
     double balance;
-    lw_status status =
-        lw_checked_accelerations(c->checked, c->methods[k], &options, at->t, at->q, at->v, NULL, c->vdot,
-                                 all ? c->reactions : NULL, all ? c->unique : NULL, &balance, &error);
+    lw_status status = lw_checked_accelerations(
+        c->checked, &(lw_checked_state){c->methods[k], &options, at->t, at->q, at->v, NULL},
+        (lw_checked_answer){.vdot = c->vdot,
+                            .reactions = all ? c->reactions : NULL,
+                            .unique = all ? c->unique : NULL,
+                            .amount = &balance},
+        &error);
     if (!isnan(balance)) r->balance = isnan(r->balance) ? balance : worse(r->balance, balance);
     double condition = status == LW_OK && f->condition ? f->condition(c->methods[k]) : 0;
     if (condition > 0) r->condition = fmax(r->condition, condition); /* 0: it had nothing to solve here */

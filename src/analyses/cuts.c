@@ -3,11 +3,11 @@
  * When the cut of a loop moves to another of its joints, the tree has other coordinates; the position stays,
  * so the coordinates of joints that stay in the tree do too, and those of the joint that was cut follow from
  * the poses of its bodies. The other loops keep their cuts. Two numbers tell how good a cut is:
- *   undetermined   how many accelerations the masses of the open tree leave open (rank of M over the speeds
- *   that are not
- *                  prescribed): there every recursion over the tree fails, whatever is done afterwards;
- *   worth          the smallest pivot of the greedy choice of independent coordinates: cos^2 of what each has
- *   to itself.
+ *   undetermined   the number of accelerations that the masses of the open tree do not determine (from the
+ *                  rank of M over the speeds that are not prescribed); with any, all recursions over the
+ *                  tree fail;
+ *   worth          the smallest pivot of the greedy choice of independent coordinates, which is cos^2 of the
+ *                  angle between a coordinate and what the others leave.
  *
  * Rule     a cut moves only if the present one leaves something undetermined and another leaves less, or if
  *          the present best coordinates are worth less than LW_CUT_POOR and others LW_CUT_GAIN times as much.
@@ -253,7 +253,7 @@ int lw_cuts_best(const lw_cuts *cuts) {
         const lw_cut_option *option = &cuts->options[k], *former = &cuts->options[best];
         if (!option->free || !option->merits || option->undetermined > former->undetermined) continue;
         bool fewer = option->undetermined < former->undetermined;
-        /* ties: the first */
+        /* of equal ones the first */
         double least = best == 0 ? LW_CUT_GAIN * worth(own) : worth(former) * (1 + 1e-9);
         bool better = option->undetermined == 0 && worth(option) > least;
         if (fewer || better) best = k;

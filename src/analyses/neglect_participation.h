@@ -1,4 +1,5 @@
-/* neglect_participation.h - how much of small inertia is felt by the motions that are left without it.
+/* neglect_participation.h - the part of the kinetic energy that small inertia has in the motions that remain
+ * without it.
  */
 #ifndef LW_NEGLECT_PARTICIPATION_H
 #define LW_NEGLECT_PARTICIPATION_H
@@ -12,8 +13,9 @@ typedef struct lw_participation {
     double by_mass, by_inertia;
 } lw_participation;
 
-/* Both models have the same tree, with and without the small inertia of all bodies in the list. Leaves zeros
- * where nothing can be said: no consistent initial position, or too large a model. */
+/* Both models have the same tree, with and without the small inertia of all bodies in the list. The
+ * participations are zero where they cannot be computed: no consistent initial position, or too large a
+ * model. */
 lw_status lw_participation_find(const lw_model *with, const lw_model *without, lw_participation *list,
                                 int count, lw_error *error);
 

@@ -4,11 +4,9 @@
  * Three lengths are in use. They agree within a small factor for most mechanisms and differ where it matters:
  *
  *   lw_longest_arm    the model alone (model/compiled_model.h): constant during a run, for units of
- *   coordinates
- *                     and for the tolerances of the balance check
+ *                     coordinates and for the tolerances of the balance check
  *   lw_body_length    one state, from the rows of absolute coordinates: how large the bodies are, for
- *   equations
- *                     about single bodies
+ *                     equations about single bodies
  *   lw_joint_extent   one state: how far the joints are apart, for rows that involve whole loops
  */
 #ifndef LW_CHARACTERISTIC_LENGTH_H

@@ -126,13 +126,13 @@ lw_status lw_closures_create(const lw_model *model, lw_arena *arena, lw_closures
 void lw_closures_move(const lw_model *model, const lw_data *data, const double *v, lw_closures *c) {
     const recursion r = {.model = model,
                          .nodes = (node *)data->nodes,
-                         .places = (place *)data->places,
+                         .relative = (relative_pose *)data->relative,
                          .S = data->S,
                          .sine = data->sine,
                          .cosine = data->cosine};
     pose *world = (pose *)c->world;
     move_bodies(c, &r, v, world, c->w, c->v);
-    for (int k = 0; k < c->count; k++) place_hold(c, &r, world, k, (holding *)&c->holding[k]);
+    for (int k = 0; k < c->count; k++) locate_hold(c, &r, world, k, (holding *)&c->holding[k]);
 }
 
 const lw_pose *lw_closures_world(const lw_closures *c) { return c->world; }
@@ -184,10 +184,10 @@ double lw_closure_gap(const lw_model *model, const lw_closures *c, int index, in
     const mate *m = &c->mates[index];
     const lw_pose *A = &c->world[h->bodies[0]], *B = &c->world[h->bodies[1]];
     const lw_pose *at1 = &model->joints[model->closures[index]].frames[0];
-    double place1[3], place2[3], t[3], apart[3], turned[3] = {0, 0, 0}, worst = 0;
-    lw_m3_mul_v(A->R, at1->p, place1);
-    lw_m3_mul_v(B->R, h->p, place2);
-    for (int k = 0; k < 3; k++) t[k] = (place2[k] - place1[k]) + ((B->p[k] - A->p[k]) + h->offset[k]);
+    double point1[3], point2[3], t[3], apart[3], turned[3] = {0, 0, 0}, worst = 0;
+    lw_m3_mul_v(A->R, at1->p, point1);
+    lw_m3_mul_v(B->R, h->p, point2);
+    for (int k = 0; k < 3; k++) t[k] = (point2[k] - point1[k]) + ((B->p[k] - A->p[k]) + h->offset[k]);
     lw_m3_tmul_v(B->R, t, apart);
     /* For a small relative rotation t, first x second is the component of t perpendicular to them. */
     for (int k = 0; k < m->directions; k++) {

@@ -100,7 +100,7 @@ INLINE void move_bodies(const lw_closures *c, const recursion *r, const REAL *v,
         REAL p[3], arm[3];
         bool turns = link->kernel < LW_KERNEL_PRISMATIC,
              slides = !turns && link->kernel < LW_KERNEL_SPHERICAL;
-        for (int k = 0; k < 3; k++) p[k] = turns ? real(link->p[k]) : r->places[i].p[k];
+        for (int k = 0; k < 3; k++) p[k] = turns ? real(link->p[k]) : r->relative[i].p[k];
         if (link->parent == 0) {
             for (int k = 0; k < 3; k++) arm[k] = p[k], own->p[k] = p[k] - link->p[k];
         } else {
@@ -116,9 +116,9 @@ INLINE void move_bodies(const lw_closures *c, const recursion *r, const REAL *v,
         else if (slides)
             memcpy(own->R, parent->R, sizeof own->R);
         else if (link->parent == 0)
-            memcpy(own->R, r->places[i].R, sizeof own->R);
+            memcpy(own->R, r->relative[i].R, sizeof own->R);
         else
-            product(parent->R, r->places[i].R, own->R);
+            product(parent->R, r->relative[i].R, own->R);
         if (!v) continue;
         REAL *velocity = v_world + 3 * i;
         r3_turn(own->R, r->nodes[i].w, w_world + 3 * i);
@@ -141,7 +141,8 @@ static const REAL still[6] = {0}; /* velocities and accelerations of ground, whi
 /* --- rows ---------------------------------------------------------------------------------------------- */
 
 /* Axes, point and bias of closure k at the poses in `world`; ground does not turn. */
-INLINE void place_hold(const lw_closures *c, const recursion *r, const pose *world, int index, holding *out) {
+INLINE void locate_hold(const lw_closures *c, const recursion *r, const pose *world, int index,
+                        holding *out) {
     const hold *h = &c->holds[index];
     int one = h->bodies[0], two = h->bodies[1];
     const pose *A = &world[one], *B = &world[two];

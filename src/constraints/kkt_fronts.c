@@ -622,7 +622,8 @@ lw_fronts_status lw_fronts_factor(lw_fronts *f, const double *inertia, const dou
 /* --- solution -------------------------------------------------------------------------------------- */
 
 /* y <- D^-1 L^-1 y for pivots from .. to - 1. */
-static void sweep_up(const lw_fronts *f, const front *own, const int *index, int from, int to, double *y) {
+static void substitute_forward(const lw_fronts *f, const front *own, const int *index, int from, int to,
+                               double *y) {
     int size = own->size;
     const double *l = f->panels + own->panel + (size_t)from * (size_t)size;
     for (int p = from; p < to; p++, l += size) {
@@ -643,7 +644,8 @@ static void sweep_up(const lw_fronts *f, const front *own, const int *index, int
 }
 
 /* y <- L'^-1 y for pivots to - 1 .. from. */
-static void sweep_down(const lw_fronts *f, const front *own, const int *index, int from, int to, double *y) {
+static void substitute_backward(const lw_fronts *f, const front *own, const int *index, int from, int to,
+                                double *y) {
     int size = own->size;
     for (int p = to - 1; p >= from; p--) {
         const double *l = f->panels + own->panel + (size_t)p * (size_t)size;
@@ -683,18 +685,18 @@ void lw_fronts_solve(lw_fronts *f, double *x) {
         const front *own = &f->fronts[k];
         const int *index = f->indices + own->index;
         for (int i = 0; i < own->size; i++) y[i] = x[index[i] < 0 ? -1 - index[i] : index[i]];
-        sweep_up(f, own, index, 0, own->before, y);
+        substitute_forward(f, own, index, 0, own->before, y);
         shear_up(f, own, y);
-        sweep_up(f, own, index, own->before, own->pivots, y);
+        substitute_forward(f, own, index, own->before, own->pivots, y);
         for (int i = 0; i < own->size; i++) x[index[i] < 0 ? -1 - index[i] : index[i]] = y[i];
     }
     for (int k = f->count - 1; k >= 0; k--) {
         const front *own = &f->fronts[k];
         const int *index = f->indices + own->index;
         for (int i = 0; i < own->size; i++) y[i] = x[index[i] < 0 ? -1 - index[i] : index[i]];
-        sweep_down(f, own, index, own->before, own->pivots, y);
+        substitute_backward(f, own, index, own->before, own->pivots, y);
         shear_down(f, own, y);
-        sweep_down(f, own, index, 0, own->before, y);
+        substitute_backward(f, own, index, 0, own->before, y);
         int changed = own->shears ? own->top : own->pivots;
         for (int p = 0; p < changed; p++) x[index[p] < 0 ? -1 - index[p] : index[p]] = y[p];
     }

@@ -1,23 +1,23 @@
-/* kkt_order.c - an order of elimination for the bodies of a mechanism: next is the one tied to the fewest
- * others.
+/* kkt_order.c - an order of elimination for the bodies of a mechanism: next is the one with the fewest
+ * neighbours.
  *
- * The graph has the bodies as vertices; a row ties all bodies that it touches. Eliminating a body ties its
- * neighbours to each other, so that the list of neighbours it has then is what its front meets in the factor.
+ * The graph has the bodies as vertices; a row connects all bodies on which it acts. Eliminating a body
+ * connects its neighbours, so that the list of neighbours it has then is what its front meets in the factor.
  * Minimum degree keeps chains, trees, ladders and hubs at bounded fronts, and plane nets near the best that a
  * direct method can do.
  *
- * Source   Mufti (1983) has no order; minimum degree is folklore of sparse elimination.
+ * Source   Mufti (1983) has no order; minimum degree is usual in sparse elimination.
  *          docs/theory/lagrange.md, 4.
  * Cost     O(sum over bodies of neighbours squared) expected, that of the factor's blocks; made once.
- *          Ties are broken by the body's number, high ones (tips of the spanning tree) first: the order is a
- *          function of the model.
+ *          Of equal ones the body with the higher number (nearer to the tips of the spanning tree) is first:
+ *          the order is a function of the model.
  */
 #include "constraints/kkt_order.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-/* --- a set of ties, a heap of degrees ------------------------------------------------------------- */
+/* --- a set of edges, a heap of degrees ------------------------------------------------------------- */
 
 typedef struct edge_set {
     uint64_t *key; /* 0 is empty */
@@ -84,7 +84,7 @@ static void connect(graph *g, int a, int b) {
 
 /* --- elimination ----------------------------------------------------------------------------------- */
 
-/* Takes the body with the fewest neighbours out, ties these to each other and appends them to the lists of
+/* Takes the body with the fewest neighbours out, connects these and appends them to the lists of
  * order. */
 static void eliminate(graph *g, int k, lw_list *left, lw_list *neighbours) {
     int body = g->heap[0];

@@ -146,7 +146,7 @@ static void find_lengths(lw_kkt_sparse *kkt) {
 
 /* Scales rows to length 1 and masses by the heaviest of the component, and finds the violation of rows. */
 static void scale(lw_kkt_sparse *kkt) {
-    const double lightness = 1e-3; /* Rounding of forces between others affects them. */
+    const double light_mass = 1e-3; /* Rounding of forces between others affects them. */
     kkt->light = false;
     find_lengths(kkt);
     for (int c = 0; c < kkt->components; c++) kkt->heaviest[c] = kkt->gap[c] = 0;
@@ -160,7 +160,7 @@ static void scale(lw_kkt_sparse *kkt) {
         double heaviest = kkt->heaviest[kkt->component[i]], square = kkt->length[i] * kkt->length[i];
         for (int k = 0; k < 6; k++) kkt->J[6 * i + k] = kkt->inertia[6 * i + k] / (square * heaviest);
         kkt->M[i] = kkt->mass[i] / heaviest;
-        kkt->light |= kkt->M[i] < lightness;
+        kkt->light |= kkt->M[i] < light_mass;
     }
     for (int r = 0; r < kkt->rows; r++) {
         double most = 0, length = 0;

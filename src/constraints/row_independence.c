@@ -3,9 +3,10 @@
  *   G = H_c' Z           rows of closures and constraints in the speeds of the tree, Z: speeds -> velocities
  *   G'P = Q R            with pivoting: rank; the rows that come last are redundant
  *
- * The rows of a tree are independent whatever its state, so nothing else can be redundant. G says nothing of
- * masses: a light body between heavy ones has as much say in it as any other. A row of lengths is divided by
- * the size of the mechanism, a column of a sliding speed multiplied by it, so units have no say either.
+ * The rows of a tree are independent whatever its state, so nothing else can be redundant. G does not depend
+ * on masses: a light body between heavy ones counts as much as any other. A row of lengths is divided by the
+ * size of the mechanism, and a column of a sliding speed is multiplied by it, so that G does not depend on
+ * units.
  *
  * Z needs no joint coordinates: the twists S of a joint are dual to the wrenches W that rows.h gives in world
  * axes, W'S = 1, and a row's wrench on a body acts on all joints between that body and ground.

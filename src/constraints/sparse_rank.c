@@ -5,10 +5,10 @@
  *   sum over r of l_r g_r = 0:   d_p l_p = - sum over later r of f_rp l_r,   l_r arbitrary if d_r = 0     (2)
  *
  * Gaussian elimination of the rows in the speeds of the tree, scaled by row_scaling.c. A row of which nothing
- * is left is redundant. Entries of u are at most 1, so that nothing grows by more than a factor of two in
- * each elimination, and in practice by none. Rows are sparse: a loop touches the joints along it, and an
- * elimination adds those of the loops that it shares joints with. Going back through the factors f gives the
- * multipliers of (2).
+ * but rounding is left is redundant. Entries of u are at most 1, so that nothing grows by more than a factor
+ * of two in each elimination, and in practice by none. Rows are sparse: a loop touches the joints along it,
+ * and an elimination adds those of the loops that it shares joints with. Going back through the factors f
+ * gives the multipliers of (2).
  *
  * Cost     O(rows x entries of the rows that meet); memory for the entries. Allocates; not for use within a
  *          time step.
@@ -39,11 +39,11 @@ typedef struct pivot_row {
 
 typedef struct eliminator {
     int columns;
-    double *x;    /* the row at work, dense; */
-    int *touched; /* its columns, */
+    double *x;    /* the present row, dense */
+    int *touched; /* the columns in which the present row has entries */
     int touched_count;
-    bool *marked; /* per column: it is among them */
-    int *heap;    /* kept rows that are to be subtracted from it, the earliest on top */
+    bool *marked; /* per column: it is in the list `touched` */
+    int *heap;    /* kept rows that are to be subtracted from the present one, the earliest on top */
     int heap_count;
     int *owner; /* per column: the kept row whose pivot it is, or -1 */
     pivot_row *rows;
@@ -53,7 +53,7 @@ typedef struct eliminator {
     bool recording;
     entries f;         /* for all rows: kept rows and factors */
     size_t *first;     /* per row: where its factors begin in f */
-    int *as;           /* per row: which kept row it has become, or -1 */
+    int *as;           /* per row: its number among the kept rows, or -1 */
     double *d, *scale; /* per row: what was left at its pivot; the factor that makes it dimensionless */
 } eliminator;
 

@@ -1,7 +1,7 @@
 /* arena.c - memory that is handed out piece by piece and given back at once.
  *
  * Chunks are taken from the allocator, each at least twice as large as the one before (up to LARGEST_CHUNK,
- * unless one piece needs more), and pieces are cut off their front. Taking is O(size) for the zeroing; n
+ * unless one piece needs more), and pieces are taken from their front. Taking is O(size) for the zeroing; n
  * bytes cost O(log n) allocations. The allocator aligns as malloc does, so a chunk is ALIGNMENT - 1 bytes
  * longer than what it offers.
  *
@@ -78,7 +78,7 @@ static bool add_chunk(lw_arena *arena, size_t need) {
 }
 
 /* bytes from the last chunk, or NULL if it has not enough; alignment is a power of two. */
-static void *cut(lw_arena *arena, size_t bytes, size_t alignment) {
+static void *take_front(lw_arena *arena, size_t bytes, size_t alignment) {
     chunk *piece = arena->last;
     if (!piece) return NULL;
     size_t gap = (size_t)(-(uintptr_t)piece->free & (alignment - 1));
@@ -93,8 +93,8 @@ bool lw_arena_failed(const lw_arena *arena) { return !arena || arena->failed; }
 
 static void *take(lw_arena *arena, size_t bytes, size_t alignment) {
     if (lw_arena_failed(arena)) return NULL;
-    void *memory = cut(arena, bytes, alignment);
-    if (!memory && add_chunk(arena, bytes)) memory = cut(arena, bytes, alignment);
+    void *memory = take_front(arena, bytes, alignment);
+    if (!memory && add_chunk(arena, bytes)) memory = take_front(arena, bytes, alignment);
     arena->failed = !memory;
     return memory;
 }

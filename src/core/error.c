@@ -1,4 +1,9 @@
 /* error.c - filling, formatting and explaining errors.
+ *
+ *     file:line:column: object: message; remedy
+ *
+ * lw_fail_at and lw_complain take the place in the file; lw_error_format writes the line and leaves out
+ * what is not known.
  */
 #include "core/core.h"
 
@@ -7,7 +12,7 @@
 
 /* --- texts that fit their field ------------------------------------------------------------------- */
 
-/* Marks a text that did not fit by "..." and cuts no UTF-8 character in two. size > 3. */
+/* Marks a text that did not fit by "..." and splits no UTF-8 character. size > 3. */
 static void mark_truncation(char *text, size_t size) {
     size_t end = size - 4;
     while (end > 0 && lw_utf8_continues(text[end])) end--;

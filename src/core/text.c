@@ -1,4 +1,5 @@
-/* text.c - texts of others: UTF-8, escapes for terminals and XML, and the name that was probably meant.
+/* text.c - texts of others: UTF-8, escapes for terminals and XML, and the name that was probably
+ * meant ("did you mean").
  *
  * Terminals   Names in a model and words of a call go to terminals and logs. There a control character is a
  *             command: it moves the cursor, hides what stands before it, or starts a line that the program

@@ -24,7 +24,7 @@ typedef enum work { FORWARD, INVERSE } work;
 struct lw_batch {
     lw_arena *arena;
     const lw_model *model;
-    const lw_batch_simd *lanes;
+    const lw_batch_simd *simd;
     lw_threads *threads;
     worker *workers; /* one for each thread */
     /* The present job. */
@@ -39,23 +39,23 @@ enum { BLOCKS_AT_ONCE = 4 }; /* vectors of states that a thread takes at a time 
 static void work_on(void *context, int thread, int chunk) {
     const lw_batch *batch = context;
     worker *own = &batch->workers[thread];
-    int width = batch->lanes->width, count = batch->states.count;
+    int width = batch->simd->width, count = batch->states.count;
     int first = chunk * BLOCKS_AT_ONCE * width, end = first + BLOCKS_AT_ONCE * width;
     if (end > count) end = count;
     for (int s = first; s < end; s += width) {
         lw_error *error = own->status == LW_OK ? &own->error : NULL;
         lw_status status =
             batch->work == INVERSE
-                ? batch->lanes->inverse(batch->model, own->data, own->workspace, &batch->states, s,
-                                        batch->tau, error)
-                : batch->lanes->forward(batch->model, own->data, own->workspace, &batch->states, s, error);
+                ? batch->simd->inverse(batch->model, own->data, own->workspace, &batch->states, s, batch->tau,
+                                       error)
+                : batch->simd->forward(batch->model, own->data, own->workspace, &batch->states, s, error);
         if (status != LW_OK) own->status = status;
     }
 }
 
 /* Does the work; returns the status of a thread that has failed. */
 static lw_status run(lw_batch *batch, work what, const lw_states *states, double *tau, lw_error *error) {
-    const int threads = lw_threads_count(batch->threads), size = BLOCKS_AT_ONCE * batch->lanes->width;
+    const int threads = lw_threads_count(batch->threads), size = BLOCKS_AT_ONCE * batch->simd->width;
     batch->work = what;
     batch->states = *states;
     batch->tau = tau;
@@ -89,13 +89,13 @@ lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator
     }
     batch->arena = arena;
     batch->model = model;
-    batch->lanes = lw_batch_simd_widest();
+    batch->simd = lw_batch_simd_widest();
     batch->threads = lw_threads_create(threads, arena);
     threads = batch->threads ? lw_threads_count(batch->threads) : 0;
     batch->workers = LW_NEW(arena, worker, threads);
     for (int k = 0; k < threads && batch->workers; k++) {
         worker *own = &batch->workers[k];
-        own->workspace = LW_NEW(arena, double, batch->lanes->size(model));
+        own->workspace = LW_NEW(arena, double, batch->simd->size(model));
         if (!own->workspace || lw_data_create(model, allocator, &own->data) != LW_OK) break;
     }
     if (!batch->workers || !batch->workers[threads - 1].data) {
@@ -114,7 +114,7 @@ void lw_batch_destroy(lw_batch *batch) {
     lw_arena_destroy(batch->arena);
 }
 
-int lw_batch_lanes(const lw_batch *batch) { return batch ? batch->lanes->width : 0; }
+int lw_batch_lanes(const lw_batch *batch) { return batch ? batch->simd->width : 0; }
 
 lw_status lw_batch_set_inputs(lw_batch *batch, const double *inputs) {
     if (!batch) return LW_ERROR_ARGUMENT;

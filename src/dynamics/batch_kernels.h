@@ -2,9 +2,9 @@
  * batch_simd_8.c, which differ in LANES and in the instructions that their compiler may use.
  *
  * States are gathered from the caller's arrays into vectors, the recursions of tree_recursion.h run on
- * vectors, and the result is scattered (lanes_kernels.h).
+ * vectors, and the result is scattered (simd_states_kernels.h).
  */
-#include "dynamics/lanes_kernels.h"
+#include "dynamics/simd_states_kernels.h"
 #include "dynamics/tree_forward.h"
 #include "dynamics/tree_inverse.h"
 

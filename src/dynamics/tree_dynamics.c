@@ -92,6 +92,16 @@ void lw_idle_forget(const lw_model *model, lw_data *data) {
     }
 }
 
+/* Status for a result that is not finite: LW_ERROR_ARGUMENT if q or v are not, else LW_ERROR_SINGULAR. */
+static lw_status not_finite(const lw_model *model, double t, const double *q, const double *v,
+                            lw_error *error) {
+    if (!isfinite(t) || !lw_finite(q, model->nq) || !lw_finite(v, model->nv))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give finite coordinates and speeds",
+                       "the state at t = %g has numbers that are not finite", t);
+    return lw_fail(error, LW_ERROR_SINGULAR, NULL, "look at the forces and motions of the model there",
+                   "an acceleration or a force at t = %g is not finite", t);
+}
+
 lw_status lw_idle_torque(const lw_model *model, lw_data *data, const double *tau, const double *vdot,
                          lw_error *error) {
     double size = 0;
@@ -131,7 +141,7 @@ lw_status lw_open_forward(const lw_model *model, lw_data *data, double t, const 
     if (status != LW_OK) return status;
     memcpy(vdot, data->vdot, (size_t)model->nv * sizeof *vdot);
     for (int k = 0; k < model->nv; k++) /* A force element may be infinite or undefined. */
-        if (!isfinite(vdot[k])) return lw_not_finite(model, t, q, v, error);
+        if (!isfinite(vdot[k])) return not_finite(model, t, q, v, error);
     return tau && model->idle_count ? lw_idle_torque(model, data, tau, vdot, error) : LW_OK;
 }
 
@@ -226,14 +236,6 @@ lw_status lw_only_trees(const lw_model *model, lw_error *error) {
     return LW_OK;
 }
 
-lw_status lw_not_finite(const lw_model *model, double t, const double *q, const double *v, lw_error *error) {
-    if (!isfinite(t) || !lw_finite(q, model->nq) || !lw_finite(v, model->nv))
-        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give finite coordinates and speeds",
-                       "the state at t = %g has numbers that are not finite", t);
-    return lw_fail(error, LW_ERROR_SINGULAR, NULL, "look at the forces and motions of the model there",
-                   "an acceleration or a force at t = %g is not finite", t);
-}
-
 lw_status lw_tree_forward_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
                                    const double *v, const double *tau, double *vdot, lw_error *error) {
     if (!lw_data_fits(model, data) || !lw_given(q, model->nq) || ((!v || !vdot) && model->nv))
@@ -241,7 +243,7 @@ lw_status lw_tree_forward_dynamics(const lw_model *model, lw_data *data, double 
     lw_status status = model->closure_count || model->constraint_count ? lw_only_trees(model, error) : LW_OK;
     if (status == LW_OK) status = lw_open_forward(model, data, t, q, v, tau, vdot, error);
     if (status != LW_OK) return status;
-    return lw_finite(vdot, model->nv) ? LW_OK : lw_not_finite(model, t, q, v, error);
+    return lw_finite(vdot, model->nv) ? LW_OK : not_finite(model, t, q, v, error);
 }
 
 lw_status lw_tree_inverse_dynamics(const lw_model *model, lw_data *data, double t, const double *q,
@@ -251,7 +253,7 @@ lw_status lw_tree_inverse_dynamics(const lw_model *model, lw_data *data, double 
     lw_status status = model->closure_count || model->constraint_count ? lw_only_trees(model, error) : LW_OK;
     if (status != LW_OK) return status;
     invert(model, data, t, q, v, vdot, false, tau);
-    return lw_finite(tau, model->nv) ? LW_OK : lw_not_finite(model, t, q, v, error);
+    return lw_finite(tau, model->nv) ? LW_OK : not_finite(model, t, q, v, error);
 }
 
 lw_status lw_joint_reactions(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
@@ -262,5 +264,5 @@ lw_status lw_joint_reactions(const lw_model *model, lw_data *data, double t, con
     lw_status status = lw_only_trees(model, error);
     if (status != LW_OK) return status;
     lw_open_reactions(model, data, t, q, v, vdot, reactions);
-    return lw_finite(reactions, 6 * model->joint_count) ? LW_OK : lw_not_finite(model, t, q, v, error);
+    return lw_finite(reactions, 6 * model->joint_count) ? LW_OK : not_finite(model, t, q, v, error);
 }

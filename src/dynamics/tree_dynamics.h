@@ -29,8 +29,6 @@ void lw_open_reactions(const lw_model *model, lw_data *data, double t, const dou
 /* LW_ERROR_UNSUPPORTED with a sentence if the model is more than its tree: the first closing joint, or the
  * first constraint. */
 lw_status lw_only_trees(const lw_model *model, lw_error *error);
-/* Status for a result that is not finite: LW_ERROR_ARGUMENT if q or v are not, else LW_ERROR_SINGULAR. */
-lw_status lw_not_finite(const lw_model *model, double t, const double *q, const double *v, lw_error *error);
 
 /* lw_open_inverse and lw_tree_mass_matrix with the moments that hold idle spins (model/idle_spins.c): the
  * equations that methods solve. */

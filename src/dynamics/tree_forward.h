@@ -156,7 +156,7 @@ INLINE void prismatic_eliminate(const recursion *r, int i, int *bad, int a) {
         }
     inertia_times(A, B, C, own->bias, t);
     for (int l = 0; l < 6; l++) f[l] += w[l] * u + t[l];
-    hand_over(r, link, r->places[i].p, A, B, C, f, -1);
+    hand_over(r, link, r->relative[i].p, A, B, C, f, -1);
 }
 
 /* L D L' of the k x k matrix D (rows of 6) in place, prescribed rows left out: L a unit triangle, 1 / D on
@@ -232,7 +232,7 @@ static void spherical_eliminate(const recursion *r, int i, int *bad) {
     const REAL *b = r->nodes[i].bias + 3;
     for (int l = 0; l < 3; l++) f[3 + l] += C[sym(l, 0)] * b[0] + C[sym(l, 1)] * b[1] + C[sym(l, 2)] * b[2];
     const REAL none[9] = {0};
-    const place *at = &r->places[i];
+    const relative_pose *at = &r->relative[i];
     turn_symmetric_by(at->R, C, C1);
     r3_turn(at->R, f, f1);
     r3_turn(at->R, f + 3, f1 + 3);
@@ -259,7 +259,7 @@ static void free_eliminate(const recursion *r, int i, int *bad) {
     if (*bad) *bad = *bad > 3 ? *bad - 3 : *bad + 3; /* from rows to speeds */
     if (link->parent == 0) return;
     const REAL none[9] = {0};
-    const place *at = &r->places[i];
+    const relative_pose *at = &r->relative[i];
     r3_turn(at->R, w, f1);
     r3_turn(at->R, w + 3, f1 + 3);
     hand_over(r, link, at->p, none, none, none, f1, -1);
@@ -288,7 +288,7 @@ INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigne
                             bool universal) {
     const lw_link *link = &r->model->links[i];
     const node *own = &r->nodes[i];
-    const place *at = &r->places[i];
+    const relative_pose *at = &r->relative[i];
     const REAL *S = r->S + 6 * link->v, *tau = r->tau + link->v;
     REAL *U = r->U + 6 * link->v, *D = r->D + 6 * link->v, *u = r->u + link->v;
     REAL A[6], B[9], C[6], f[6], t[6], b[6], W[6 * LW_JOINT_MAX_V], y[LW_JOINT_MAX_V];

@@ -76,8 +76,8 @@ INLINE void prismatic_outwards(const recursion *r, int i, const REAL *vdot, int 
     const swing *parent = swing_of(r, &r->model->links[link->parent]);
     int j = (a + 1) % 3, k = (a + 2) % 3;
     REAL x[6], rate = 2 * link->sign * r->v[link->v];
-    prismatic_place(r, i, a);
-    carry_point(parent, r->places[i].p, x + 3);
+    prismatic_pose(r, i, a);
+    carry_point(parent, r->relative[i].p, x + 3);
     for (int l = 0; l < 3; l++) x[l] = parent->a[l];
     x[3 + j] += parent->w[k] * rate; /* 2 w x e_a rate */
     x[3 + k] -= parent->w[j] * rate;
@@ -87,7 +87,7 @@ INLINE void prismatic_outwards(const recursion *r, int i, const REAL *vdot, int 
 static void general_outwards(const recursion *r, int i, const REAL *vdot) {
     const lw_link *link = &r->model->links[i];
     const swing *parent = swing_of(r, &r->model->links[link->parent]);
-    const place *own = &r->places[i];
+    const relative_pose *own = &r->relative[i];
     REAL w[3], bias[6], at[3], x[6];
     general_rates(r, i, parent->w, w, bias);
     carry_point(parent, own->p, at);
@@ -120,11 +120,11 @@ INLINE void prismatic_inwards(const recursion *r, int i, REAL *tau, int a) {
     const lw_link *link = &r->model->links[i];
     const REAL *own_f = r->wrenches + 6 * i;
     tau[link->v] = link->sign * own_f[3 + a];
-    if (link->parent) add_wrench(r, link->parent, r->places[i].p, own_f);
+    if (link->parent) add_wrench(r, link->parent, r->relative[i].p, own_f);
 }
 static void general_inwards(const recursion *r, int i, REAL *tau) {
     const lw_link *link = &r->model->links[i];
-    const place *at = &r->places[i];
+    const relative_pose *at = &r->relative[i];
     const REAL *own_f = r->wrenches + 6 * i;
     for (int k = link->v; k < link->v + link->joint.nv; k++) tau[k] = r6_dot(r->S + 6 * k, own_f);
     if (link->parent == 0) return;

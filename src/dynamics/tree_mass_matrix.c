@@ -44,14 +44,14 @@ INLINE void revolute_compose(const recursion *r, int i, const lw_rigid_inertia *
 INLINE void prismatic_compose(const recursion *r, int i, const lw_rigid_inertia *own,
                               const lw_rigid_inertia *base, lw_rigid_inertia *total, int a) {
     (void)a;
-    add_shifted(base, own->mass, own->moment, own->second, r->places[i].p, total);
+    add_shifted(base, own->mass, own->moment, own->second, r->relative[i].p, total);
 }
 static void general_compose(const recursion *r, int i, const lw_rigid_inertia *own,
                             const lw_rigid_inertia *base, lw_rigid_inertia *total) {
     double h[3], J[6];
-    r3_turn(r->places[i].R, own->moment, h);
-    turn_symmetric_by(r->places[i].R, own->second, J);
-    add_shifted(base, own->mass, h, J, r->places[i].p, total);
+    r3_turn(r->relative[i].R, own->moment, h);
+    turn_symmetric_by(r->relative[i].R, own->second, J);
+    add_shifted(base, own->mass, h, J, r->relative[i].p, total);
 }
 
 /* --- columns -------------------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ INLINE void revolute_climb(const recursion *r, int i, const columns *branch, dou
 }
 INLINE void prismatic_climb(const recursion *r, int i, const columns *branch, double *mass, int a) {
     const lw_link *link = &r->model->links[i];
-    const double sign = link->sign, *p = r->places[i].p;
+    const double sign = link->sign, *p = r->relative[i].p;
     for (unsigned c = branch->first; c < branch->end; c += 2) {
         pair *f = branch->at + 3 * c;
         enter(r->model, mass, link->v, c, sign * f[3 + a]);
@@ -150,7 +150,7 @@ INLINE void prismatic_climb(const recursion *r, int i, const columns *branch, do
 }
 static void general_climb(const recursion *r, int i, const columns *branch, double *mass) {
     const lw_link *link = &r->model->links[i];
-    const double *R = r->places[i].R;
+    const double *R = r->relative[i].R;
     for (unsigned c = branch->first; c < branch->end; c += 2) {
         pair *f = branch->at + 3 * c, t[6];
         for (int v = link->v; v < link->v + link->joint.nv; v++) {
@@ -162,7 +162,7 @@ static void general_climb(const recursion *r, int i, const columns *branch, doub
         for (int half = 0; half < 6; half += 3)
             for (int k = 0; k < 3; k++)
                 t[half + k] = R[3 * k] * f[half] + R[3 * k + 1] * f[half + 1] + R[3 * k + 2] * f[half + 2];
-        shift_pair(r->places[i].p, t, f);
+        shift_pair(r->relative[i].p, t, f);
     }
 }
 
@@ -195,7 +195,7 @@ void lw_mass_matrix_held(const lw_model *model, lw_data *data, double t, const d
         q = data->q;
     }
     const recursion r = {.model = model,
-                         .places = (place *)data->places,
+                         .relative = (relative_pose *)data->relative,
                          .S = data->S,
                          .q = q,
                          .sine = data->sine,
@@ -204,7 +204,7 @@ void lw_mass_matrix_held(const lw_model *model, lw_data *data, double t, const d
     memset(mass, 0, (size_t)model->nv * (size_t)model->nv * sizeof *mass);
     turn_joints(&r);
     for (int i = 1; i <= model->body_count && model->revolute_count < model->body_count; i++) {
-        BY_JOINT(&model->links[i], place, &r, i)
+        BY_JOINT(&model->links[i], pose, &r, i)
     }
     for (int i = model->body_count; i >= 1; i--) {
         const lw_link *link = &model->links[i];

@@ -13,6 +13,8 @@
  *          through S, two to four times that.
  * Limits   no loops, no constraints; every joint must move some inertia.
  *
+ * Gravity g is an acceleration -g of ground, from which the passes outwards start; no body has a weight.
+ *
  * Accelerations are those of points, not spatial ones: then no linear velocity is needed at all, and the
  * wrench that speeds alone ask of a rigid body is (w x J w; w x (w x h)).
  */
@@ -25,16 +27,16 @@
 
 /* What the passes leave at each body for each other. */
 typedef LW_NODE(REAL) node;
-typedef LW_PLACE(REAL) place;
+typedef LW_RELATIVE_POSE(REAL) relative_pose;
 typedef LW_SUM(REAL) sum;
 typedef LW_SWING(REAL) swing;
 
 typedef struct recursion {
     const lw_model *model;
-    node *nodes;   /* 0 .. n */
-    place *places; /* 0 .. n */
-    sum *sums;     /* by slot */
-    swing *swings; /* one for leaves, then by slot */
+    node *nodes;             /* 0 .. n */
+    relative_pose *relative; /* 0 .. n */
+    sum *sums;               /* by slot */
+    swing *swings;           /* one for leaves, then by slot */
     /* 6 per body, 0 .. n: the wrench that its joint has to transmit (inverse dynamics). */
     REAL *wrenches;
     REAL *S, *U, *D;     /* 6 per speed, for joints other than aligned ones */
@@ -54,7 +56,7 @@ typedef struct recursion {
 static inline recursion recursion_of(const lw_model *model, lw_data *data) {
     return (recursion){.model = model,
                        .nodes = (node *)data->nodes,
-                       .places = (place *)data->places,
+                       .relative = (relative_pose *)data->relative,
                        .sums = (sum *)data->sums,
                        .swings = (swing *)data->swings,
                        .wrenches = data->wrenches,
@@ -173,7 +175,7 @@ static inline void turn_joints(const recursion *r) {
 #endif
 }
 
-INLINE void revolute_place(const recursion *r, int i, int a) { (void)r, (void)i, (void)a; }
+INLINE void revolute_pose(const recursion *r, int i, int a) { (void)r, (void)i, (void)a; }
 
 INLINE void revolute_velocity(const recursion *r, int i, int a) {
     const lw_link *link = &r->model->links[i];
@@ -191,10 +193,10 @@ INLINE void revolute_velocity(const recursion *r, int i, int a) {
     own->w[a] += rate;
 }
 
-INLINE void prismatic_place(const recursion *r, int i, int a) {
+INLINE void prismatic_pose(const recursion *r, int i, int a) {
     const lw_link *link = &r->model->links[i];
-    constant3(link->p, r->places[i].p);
-    r->places[i].p[a] += link->sign * r->q[link->q];
+    constant3(link->p, r->relative[i].p);
+    r->relative[i].p[a] += link->sign * r->q[link->q];
 }
 
 INLINE void prismatic_velocity(const recursion *r, int i, int a) {
@@ -202,18 +204,18 @@ INLINE void prismatic_velocity(const recursion *r, int i, int a) {
     const node *parent = &r->nodes[link->parent];
     node *own = &r->nodes[i];
     REAL rate = 2 * link->sign * r->v[link->v];
-    prismatic_place(r, i, a);
-    centripetal(parent->w, r->places[i].p, own->bias + 3);
+    prismatic_pose(r, i, a);
+    centripetal(parent->w, r->relative[i].p, own->bias + 3);
     int j = (a + 1) % 3, k = (a + 2) % 3; /* + 2 w x e_a rate */
     own->bias[3 + j] += parent->w[k] * rate;
     own->bias[3 + k] -= parent->w[j] * rate;
     for (int l = 0; l < 3; l++) own->w[l] = parent->w[l], own->bias[l] = real(0);
 }
 
-/* Any other joint: its place, its motion subspace S and, unless v is NULL, its bias S° v. */
+/* Any other joint: its pose, its motion subspace S and, unless v is NULL, its bias S° v. */
 static void general_motion(const recursion *r, int i, const REAL *v, REAL bias[6]) {
     const lw_link *link = &r->model->links[i];
-    place *own = &r->places[i];
+    relative_pose *own = &r->relative[i];
     REAL R[9], p[3];
     if (link->joint.kernel == LW_KERNEL_UNIVERSAL && !link->joint.inverse) {
         const REAL s1 = r->sine[link->v], c1 = r->cosine[link->v], s = r->sine[link->v + 1],
@@ -234,7 +236,7 @@ static void general_motion(const recursion *r, int i, const REAL *v, REAL bias[6
     }
 }
 
-static inline void general_place(const recursion *r, int i) { general_motion(r, i, NULL, NULL); }
+static inline void general_pose(const recursion *r, int i) { general_motion(r, i, NULL, NULL); }
 
 /* Place, w and, of the bias, what the speeds of the joint itself contribute, with the relative twist (w_r;
  * v_r):
@@ -252,7 +254,7 @@ static void general_rates(const recursion *r, int i, const REAL parent_w[3], REA
         for (int l = 0; l < link->joint.nv; l++)
             for (int k = 0; k < 6; k++) relative[k] += S[6 * l + k] * v[l];
     if (link->parent) /* ground does not turn */
-        r3_turn_back(r->places[i].R, parent_w, carried);
+        r3_turn_back(r->relative[i].R, parent_w, carried);
     else
         carried[0] = carried[1] = carried[2] = real(0);
     for (int k = 0; k < 3; k++) w[k] = carried[k] + relative[k], t[k] = carried[k] + w[k];
@@ -262,7 +264,7 @@ static void general_rates(const recursion *r, int i, const REAL parent_w[3], REA
 
 static void general_velocity(const recursion *r, int i) {
     const node *parent = &r->nodes[r->model->links[i].parent];
-    const place *at = &r->places[i];
+    const relative_pose *at = &r->relative[i];
     node *own = &r->nodes[i];
     REAL spin[3], t[3];
     general_rates(r, i, parent->w, own->w, own->bias);
@@ -330,7 +332,7 @@ INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
 }
 INLINE void carry_prismatic(const recursion *r, int i, REAL x[6]) {
     const node *parent = &r->nodes[r->model->links[i].parent], *own = &r->nodes[i];
-    r3_cross(parent->a, r->places[i].p, x + 3);
+    r3_cross(parent->a, r->relative[i].p, x + 3);
     for (int k = 0; k < 3; k++) x[k] = parent->a[k], x[3 + k] += parent->a[3 + k];
     for (int k = 0; k < 6; k++) x[k] += own->bias[k];
 }
@@ -339,12 +341,12 @@ INLINE void carry_general(const recursion *r, int i, REAL x[6]) {
     const node *parent = &r->nodes[from], *own = &r->nodes[i];
     REAL t[3];
     if (from) {
-        r3_cross(parent->a, r->places[i].p, t);
+        r3_cross(parent->a, r->relative[i].p, t);
         for (int k = 0; k < 3; k++) t[k] += parent->a[3 + k];
-        r3_turn_back(r->places[i].R, parent->a, x);
+        r3_turn_back(r->relative[i].R, parent->a, x);
     } else /* ground does not turn */
         for (int k = 0; k < 3; k++) t[k] = parent->a[3 + k], x[k] = real(0);
-    r3_turn_back(r->places[i].R, t, x + 3);
+    r3_turn_back(r->relative[i].R, t, x + 3);
     for (int k = 0; k < 6; k++) x[k] += own->bias[k];
 }
 

@@ -203,7 +203,8 @@ bool lw_names_have(const lw_expression_names *names, const char *text, size_t le
            find_constant(names->inputs, names->input_count, w);
 }
 
-bool lw_reserved_word(const char *text) {
+/* A function, a built-in constant, a word of the language, or a unit of more than one letter. */
+static bool is_reserved(const char *text) {
     word w = {text, strlen(text)};
     if (word_is(w, "and") || word_is(w, "or") || word_is(w, "not")) return true;
     for (size_t i = 0; i < NOT_NUMBERS; i++) {
@@ -215,7 +216,7 @@ bool lw_reserved_word(const char *text) {
 
 const char *lw_name_taken(const char *text) {
     if (strlen(text) == 1 && strchr("tqvx", text[0])) return "a variable of force laws and motions";
-    return lw_reserved_word(text) ? "a function, unit or constant" : NULL;
+    return is_reserved(text) ? "a function, unit or constant" : NULL;
 }
 
 /* Name number i of all names that may have been meant: variables, constants, inputs, built-in constants,

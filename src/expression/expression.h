@@ -15,11 +15,8 @@
 size_t lw_expression_compile(const char *text, const lw_expression_names *names, lw_instruction *code,
                              lw_meaning *measure, lw_syntax *syntax);
 
-/* Is this word reserved (a function, a built-in constant, a word of the language, or a unit of more than one
- * letter), so that no parameter may have it? */
-bool lw_reserved_word(const char *word);
 /* The owner of a reserved word, which no parameter, input or index may have: "a function, unit or constant",
- * or a variable of laws; NULL if it is free. */
+ * of which units have more than one letter, or a variable of laws; NULL if it is free. */
 const char *lw_name_taken(const char *word);
 
 #endif

@@ -3,13 +3,13 @@
  * A number without unit fits anything: it may be plain (2*L) or a quantity in SI units (9.81*m). The compiler
  * calls small whole numbers and their quarters plain, and leaves others unknown. So
  *     quantity * quantity     is a quantity, and a RATIO if its dimension cancels;
- *     quantity * number       has LIKELY the dimension of the quantity: enough for a warning, not for an
- *     error;
+ *     quantity * number       has LIKELY the dimension of the quantity: enough for a warning, not for
+ *                             an error;
  *     quantity * ratio        is the quantity;
  *     quantity * variable     is a quantity, but 30 deg*t stays open: it is common for 30 deg/s*t;
  *     anything * unknown, variable * number, variable * variable      are unknown;
- *     quantity + anything open is the quantity; two quantities, or a quantity and a variable, must have the
- *     same dimension.
+ *     quantity + anything open   is the quantity; two quantities, or a quantity and a variable, must have
+ *                             the same dimension.
  * A power and a root scale the exponents. Torque and energy are one dimension, and so are 1/s and rad/s.
  */
 #include "expression/meaning.h"

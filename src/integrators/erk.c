@@ -72,7 +72,7 @@ typedef struct {
     double tolerance, largest_step, t_start;
 
     double begin, t_end;     /* the last step; both the start before the first */
-    double end;              /* t_end, or the event within the step at which the motion is cut */
+    double end;              /* t_end, or the event within the step at which the step ends */
     double *y_begin, *y_end; /* the states at begin and t_end */
     double *f_begin, *f_end; /* their derivatives; f_begin is k[0] */
     double *y;               /* the state at end */

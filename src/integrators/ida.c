@@ -62,12 +62,12 @@ typedef struct {
     double t, c;
     N_Vector y, ydot, r;
     N_Vector moved, weights; /* room */
-} place;
+} linearisation_point;
 
 /* Columns of F_y + c F_ydot, or (alone) of F_ydot: y_j moves, and ydot_j c times as far, or ydot_j alone. The
  * increment of y_j as IDA chooses it: sqrt(eps) of the largest of |y_j|, |h ydot_j| and the tolerance, in the
  * direction of motion. */
-static int differences(ida *run, const place *at, bool alone, double *columns) {
+static int differences(ida *run, const linearisation_point *at, bool alone, double *columns) {
     const int n = run->base.controlled, size = run->base.base.system->size;
     double h, *ys = NV_DATA_S(at->y), *rates = NV_DATA_S(at->ydot);
     const double *rs = NV_DATA_S(at->r), *moved = NV_DATA_S(at->moved), *weights = NV_DATA_S(at->weights);
@@ -115,7 +115,7 @@ static bool serves(const ida *run, double c, long steps, long failures) {
     return is_steady(run->base.base.system);
 }
 
-static int differ(ida *run, const place *at, long steps, long failures) {
+static int differ(ida *run, const linearisation_point *at, long steps, long failures) {
     bool old = !run->rated_known || steps - run->rated_step > OLDEST;
     lw_sundials_renews(&run->base, true);
     bool may_serve = is_steady(run->base.base.system);
@@ -136,7 +136,7 @@ static int jacobian(double t, double c, N_Vector y, N_Vector ydot, N_Vector r, S
     (void)unused;
     ida *run = data;
     const int n = run->base.controlled, size = run->base.base.system->size;
-    const place at = {t, c, y, ydot, r, moved, weights};
+    const linearisation_point at = {t, c, y, ydot, r, moved, weights};
     long steps, failures;
     IDAGetNumSteps(run->memory, &steps);
     IDAGetNumNonlinSolvConvFails(run->memory, &failures);

@@ -7,11 +7,11 @@
  *
  *   p_0 - y = -y^(2m+4) h^(2m+4) / (2m+4)! omega(theta),   omega = product of (theta - theta_j)^2
  *
- * Is that good enough? The system is asked at a place theta_1 within the step: r = h ydot(theta_1,
- * p_0(theta_1)) - p_0'(theta_1) is what the polynomial leaves of the equations there, and
+ * To see whether that is good enough, the system is evaluated at a point theta_1 within the step. There
+ * r = h ydot(theta_1, p_0(theta_1)) - p_0'(theta_1) is the residual of the polynomial, and
  *
- *   p_k = p_(k-1) + K_k phi_k,   K_k = r_k / phi_k'(theta_k),   phi_k = omega (theta - 1/2)^(k-1) - sum of
- *   c_kj phi_j, j < k
+ *   p_k = p_(k-1) + K_k phi_k,   K_k = r_k / phi_k'(theta_k),
+ *   phi_k = omega (theta - 1/2)^(k-1) - sum of c_kj phi_j over j < k
  *
  * with c_kj such that phi_k' = 0 at theta_1 .. theta_(k-1), satisfies them there, and changes nothing at any
  * node. The order rises by one each time, and max |K_k phi_k| over the step estimates the error of p_(k-1).
@@ -26,7 +26,7 @@
  * states before are 0.3 (m = 2) to 1.2 (m = 4) in sum for equal steps, and thousands where steps grow
  * quickly. So many neighbours are taken as have weights up to 1.5.
  *
- * Symbols  theta_j: node; theta_k: place; c_kj: mix; K_k: factor.
+ * Symbols  theta_j: node; theta_k: point; c_kj: mix; K_k: factor.
  * Source   Hermite interpolation; improving it by rates of its own values: Enright, Jackson, Norsett,
  *          Thomsen, Interpolants for Runge-Kutta formulas, ACM Trans. Math. Softw. 12 (1986).
  * Cost     O(states) for each state that is asked for; no evaluation, but for those that the caller makes.
@@ -38,7 +38,7 @@
 
 static const double bearable = 1.5; /* sum of the weights of states before */
 
-enum { ASKED = 2 * LW_NEIGHBOUR_RATES, PLACES = 16 };
+enum { ASKED = 2 * LW_NEIGHBOUR_RATES, POINTS = 16 };
 
 bool lw_neighbours_create(lw_neighbours *n, lw_arena *arena, int size, int controlled, int least,
                           double tolerance) {
@@ -120,9 +120,9 @@ static void correct(const lw_neighbours *n, double theta, int count, double *val
  * positions. */
 static double magnified(const lw_neighbours *n) {
     double of_y[LW_NEIGHBOUR_NODES], of_f[LW_NEIGHBOUR_NODES], most = 0;
-    for (int k = 1; k < PLACES; k++) {
+    for (int k = 1; k < POINTS; k++) {
         double sum = 0;
-        weigh(n, (double)k / PLACES, false, of_y, of_f);
+        weigh(n, (double)k / POINTS, false, of_y, of_f);
         for (int i = 2; i < n->used + 2; i++) sum += fabs(of_y[i]);
         most = fmax(most, sum);
     }
@@ -150,37 +150,37 @@ static void choose(lw_neighbours *n) {
     const int k = n->rates;
     double value[LW_NEIGHBOUR_RATES], slope[LW_NEIGHBOUR_RATES], steepest = 0;
     memset(n->mix[k], 0, sizeof n->mix[k]);
-    for (int j = 0; j < k; j++) { /* phi_j' is zero at all places before its own: one after the other */
-        correct(n, n->place[j], k + 1, value, slope);
+    for (int j = 0; j < k; j++) { /* phi_j' is zero at all points before its own: one after the other */
+        correct(n, n->point[j], k + 1, value, slope);
         n->mix[k][j] = slope[k] / slope[j];
     }
-    for (int i = 1; i < PLACES; i++) {
-        const double theta = (double)i / PLACES;
+    for (int i = 1; i < POINTS; i++) {
+        const double theta = (double)i / POINTS;
         correct(n, theta, k + 1, value, slope);
-        if (fabs(slope[k]) > steepest) steepest = fabs(slope[k]), n->place[k] = theta;
+        if (fabs(slope[k]) > steepest) steepest = fabs(slope[k]), n->point[k] = theta;
     }
 }
 
 double lw_neighbours_next(lw_neighbours *n) {
     if (n->asked == ASKED) return -1;
     if (n->rates < LW_NEIGHBOUR_RATES) choose(n);
-    return n->place[n->asked % LW_NEIGHBOUR_RATES];
+    return n->point[n->asked % LW_NEIGHBOUR_RATES];
 }
 
-/* The polynomial, as a sum of phi, that is zero at all nodes and has slope 1 at place k and 0 at the other
- * places; its largest value. */
+/* The polynomial, as a sum of phi, that is zero at all nodes and has slope 1 at point k and 0 at the other
+ * points; its largest value. */
 static double unit_slope(const lw_neighbours *n, int k, double *of_phi) {
     double value[LW_NEIGHBOUR_RATES], slope[LW_NEIGHBOUR_RATES], most = 0;
     memset(of_phi, 0, sizeof *of_phi * LW_NEIGHBOUR_RATES);
     for (int j = k; j < n->rates; j++) {
-        correct(n, n->place[j], n->rates, value, slope);
+        correct(n, n->point[j], n->rates, value, slope);
         double left = j == k ? 1 : 0;
         for (int i = k; i < j; i++) left -= of_phi[i] * slope[i];
         of_phi[j] = left / slope[j];
     }
-    for (int i = 1; i < PLACES; i++) {
+    for (int i = 1; i < POINTS; i++) {
         double sum = 0;
-        correct(n, (double)i / PLACES, n->rates, value, NULL);
+        correct(n, (double)i / POINTS, n->rates, value, NULL);
         for (int j = k; j < n->rates; j++) sum += of_phi[j] * value[j];
         most = fmax(most, fabs(sum));
     }
@@ -197,8 +197,8 @@ double lw_neighbours_add(lw_neighbours *n, const double *rate) {
         n->rates = k + 1;
     }
     const double most = unit_slope(n, k, of_phi);
-    correct(n, n->place[k], n->rates, value, slope);
-    weigh(n, n->place[k], true, of_y, of_f);
+    correct(n, n->point[k], n->rates, value, slope);
+    weigh(n, n->point[k], true, of_y, of_f);
     for (int s = 0; s < n->size; s++) {
         double left = n->h * rate[s];
         for (int i = 0; i < n->used + 2; i++) left -= of_y[i] * n->y[i][s] + n->h * of_f[i] * n->f[i][s];

@@ -28,7 +28,7 @@ typedef struct lw_neighbours {
     int rates, asked; /* How many rates are in use, and how often the system was evaluated for one. */
     /* The error of quadratures that the last rate shows, in units of the tolerance. */
     double others;
-    double place[LW_NEIGHBOUR_RATES], mix[LW_NEIGHBOUR_RATES][LW_NEIGHBOUR_RATES];
+    double point[LW_NEIGHBOUR_RATES], mix[LW_NEIGHBOUR_RATES][LW_NEIGHBOUR_RATES];
     double *factor[LW_NEIGHBOUR_RATES];
 } lw_neighbours;
 

@@ -1,5 +1,5 @@
-/* dense_svd_kernels.h - A = U S V' by Golub's and Kahan's way over a bidiagonal matrix; compiled twice, by
- * dense_own.c and dense_own_avx2.c.
+/* dense_svd_kernels.h - A = U S V' by the method of Golub and Kahan, through a bidiagonal matrix; compiled
+ * twice, by dense_own.c and dense_own_avx2.c.
  *
  *   A P = Q1 [R; 0]        R has r rows: those whose pivot is not lost in rounding
  *   R   = [T 0] Q2'        a second factorisation, of R', where R is not square: T is r x r
@@ -9,7 +9,7 @@
  *   U = Q1 diag(X G, 1),   V = P Q2 diag(Y H, 1)
  *
  * An entry e_k counts as zero when it is lost beside d_k and d_k+1, which splits B into parts; a d_k that is
- * lost beside B is turned out by rotations, which splits it, too. The rows left out of R have singular values
+ * lost beside B is removed by rotations, which splits B, too. The rows left out of R have singular values
  * zero. All that is neglected is a few roundings of the largest singular value. The matrix is first scaled by
  * a power of two, so that no square overflows.
  *
@@ -46,8 +46,9 @@ static inline double turn(double f, double g, double *c, double *s) {
 
 typedef struct bidiagonal {
     int size;
-    double *d, *e;         /* diagonal, and above it */
-    double *G, *H;         /* what is turned along, from the left and from the right */
+    double *d, *e; /* diagonal, and above it */
+    /* the matrices to which the rotations are applied as well, from the left and from the right */
+    double *G, *H;
     size_t step_g, step_h; /* from column to column of these */
     double small;          /* entries d that count as zero */
 } bidiagonal;

@@ -1,11 +1,11 @@
 /* sparse_order.c - an order of elimination by minimum degree, on the structure of A + A'.
  *
- * Next is the column that is tied to the fewest others; eliminating it ties its neighbours to each other.
+ * Next is the column with the fewest neighbours; eliminating it connects these to each other.
  * Neighbouring columns with the same structure, as the columns of a block are, count as one vertex whose
  * weight is their number; they stay together.
  *
- * Cost     O(vertices^2) for the choice, and the sum over vertices of neighbours squared; made once. Ties are
- *          broken by the column's number, so that the order is a function of the structure.
+ * Cost     O(vertices^2) for the choice, and the sum over vertices of neighbours squared; made once. Of
+ *          equal ones the first is taken, so that the order is a function of the structure.
  */
 #include "linalg/sparse_order.h"
 

@@ -37,12 +37,12 @@ typedef struct entries {
 struct lw_sparse {
     int n;
     const int *start, *index;
-    int *order;         /* Q: the column at each step */
-    int *pivot, *place; /* the row that is the pivot of a step, and the inverse: -1 for none yet */
-    entries L, U;       /* L by rows of A, without its unit diagonal; U by steps, without its diagonal */
-    double *diagonal;   /* of U */
-    double *scale;      /* the inverse of the largest entry of each row */
-    double *x, *work;   /* a column by rows; 2 n numbers */
+    int *order;            /* Q: the column at each step */
+    int *pivot, *position; /* the row that is the pivot of a step, and the inverse: -1 for none yet */
+    entries L, U;          /* L by rows of A, without its unit diagonal; U by steps, without its diagonal */
+    double *diagonal;      /* of U */
+    double *scale;         /* the inverse of the largest entry of each row */
+    double *x, *work;      /* a column by rows; 2 n numbers */
     int *reached, *stack, *next, *mark;
     bool factored;
 };
@@ -52,8 +52,8 @@ lw_sparse *lw_sparse_create(int n, int *start, int *index) {
     if (!s) return NULL;
     const size_t room = (size_t)n + 1;
     s->n = n, s->start = start, s->index = index;
-    int **integers[] = {&s->order,   &s->pivot, &s->place, &s->L.start, &s->U.start,
-                        &s->reached, &s->stack, &s->next,  &s->mark};
+    int **integers[] = {&s->order,   &s->pivot, &s->position, &s->L.start, &s->U.start,
+                        &s->reached, &s->stack, &s->next,     &s->mark};
     double **numbers[] = {&s->diagonal, &s->scale, &s->x};
     bool fine = true;
     for (size_t k = 0; k < sizeof integers / sizeof *integers; k++)
@@ -68,7 +68,7 @@ lw_sparse *lw_sparse_create(int n, int *start, int *index) {
 
 void lw_sparse_destroy(lw_sparse *s) {
     if (!s) return;
-    free(s->order), free(s->pivot), free(s->place), free(s->reached), free(s->stack), free(s->next);
+    free(s->order), free(s->pivot), free(s->position), free(s->reached), free(s->stack), free(s->next);
     free(s->mark), free(s->diagonal), free(s->scale), free(s->x), free(s->work);
     free(s->L.start), free(s->L.row), free(s->L.value), free(s->U.start), free(s->U.row), free(s->U.value);
     free(s);
@@ -112,9 +112,9 @@ static void search(lw_sparse *s, int row, int stamp, int *top, int *others) {
     int depth = 0;
     s->stack[0] = row;
     s->mark[row] = stamp;
-    if (s->place[row] >= 0) s->next[0] = s->L.start[s->place[row]];
+    if (s->position[row] >= 0) s->next[0] = s->L.start[s->position[row]];
     while (depth >= 0) {
-        const int now = s->stack[depth], step = s->place[now];
+        const int now = s->stack[depth], step = s->position[now];
         if (step < 0) {
             s->reached[(*others)++] = now;
             depth--;
@@ -131,7 +131,7 @@ static void search(lw_sparse *s, int row, int stamp, int *top, int *others) {
         const int deeper = s->L.row[k];
         s->mark[deeper] = stamp;
         s->stack[++depth] = deeper;
-        if (s->place[deeper] >= 0) s->next[depth] = s->L.start[s->place[deeper]];
+        if (s->position[deeper] >= 0) s->next[depth] = s->L.start[s->position[deeper]];
     }
 }
 
@@ -152,7 +152,7 @@ static int choose(const lw_sparse *s, int column, int stamp, int others) {
         if (isnan(amount)) return -1;
         if (amount > largest) largest = amount, best = s->reached[k];
     }
-    const bool diagonal = s->mark[column] == stamp && s->place[column] < 0;
+    const bool diagonal = s->mark[column] == stamp && s->position[column] < 0;
     return best >= 0 && diagonal && fabs(s->x[column]) >= diagonal_part * largest ? column : best;
 }
 
@@ -171,7 +171,7 @@ static bool factor_column(lw_sparse *s, const double *value, int step) {
     const int pivot = choose(s, column, step + 1, others);
     if (pivot < 0) return false;
     s->diagonal[step] = s->x[pivot];
-    s->pivot[step] = pivot, s->place[pivot] = step;
+    s->pivot[step] = pivot, s->position[pivot] = step;
     s->x[pivot] = 0;
     for (int k = 0; k < others; k++) {
         const int row = s->reached[k];
@@ -186,7 +186,7 @@ static bool factor_column(lw_sparse *s, const double *value, int step) {
 static bool factor_anew(lw_sparse *s, const double *value) {
     memset(s->x, 0, (size_t)s->n * sizeof *s->x);
     memset(s->mark, 0, (size_t)s->n * sizeof *s->mark);
-    for (int i = 0; i < s->n; i++) s->place[i] = -1;
+    for (int i = 0; i < s->n; i++) s->position[i] = -1;
     for (int step = 0; step < s->n; step++)
         if (!factor_column(s, value, step)) return false;
     return true;
@@ -253,7 +253,7 @@ static void solve_transposed(lw_sparse *s, double *b) {
     for (int step = s->n - 1; step >= 0; step--) {
         double sum = y[step];
         for (int k = s->L.start[step]; k < s->L.start[step + 1]; k++)
-            sum -= s->L.value[k] * y[s->place[s->L.row[k]]];
+            sum -= s->L.value[k] * y[s->position[s->L.row[k]]];
         y[step] = sum;
     }
     for (int step = 0; step < s->n; step++) b[s->pivot[step]] = y[step] * s->scale[s->pivot[step]];

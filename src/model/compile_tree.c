@@ -53,7 +53,7 @@ static void keep(lw_edge *edge, lw_keep level) {
 static lw_keep element_needs(const lw_force_spec *force, const lw_joint *joint) {
     bool turns = force->coordinate >= 0 && force->coordinate < joint->nv &&
                  lw_joint_type_turns(joint->type, force->coordinate);
-    return turns && force->type != LW_FORCE_FRICTION ? LW_KEEP_TURNS : LW_KEEP_ELEMENT;
+    return turns && force->type != LW_FORCE_FRICTION ? LW_KEEP_REVOLUTIONS : LW_KEEP_ELEMENT;
 }
 
 /* Describes the joints as edges of the graph, with the reasons not to cut them: given initial values, and
@@ -66,7 +66,8 @@ static void describe_edges(const lw_compiler *compiler, lw_edge *edges) {
         edges[j].bodies[1] = draft->bodies[1];
         edges[j].freedom = draft->joint.nv;
         keep(&edges[j], spec->joints[j].has_q || spec->joints[j].has_v ? LW_KEEP_VALUES : LW_KEEP_NOT);
-        if (draft->usable && lw_joint_describe(spec->joints[j].type)->screws) keep(&edges[j], LW_KEEP_TURNS);
+        if (draft->usable && lw_joint_describe(spec->joints[j].type)->screws)
+            keep(&edges[j], LW_KEEP_REVOLUTIONS);
         if (draft->prescribed) keep(&edges[j], LW_KEEP_ALWAYS);
         edges[j].requested_cut = spec->joints[j].cut;
     }
@@ -351,7 +352,7 @@ static lw_status list_turns(lw_model *model) {
 }
 
 /* Expresses the joints as the user gave them in the internal frames, for rows and reactions. */
-static void place_joints(lw_compiler *compiler) {
+static void find_relative_poses(lw_compiler *compiler) {
     lw_model *model = compiler->model;
     for (int j = 0; j < model->joint_count; j++) {
         const lw_joint_draft *draft = &compiler->drafts[j];
@@ -420,7 +421,7 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
     if (status == LW_OK) status = assign_columns(model);
     if (status == LW_OK) status = list_turns(model);
     if (status != LW_OK) return status;
-    place_joints(compiler);
+    find_relative_poses(compiler);
     enter_closures(compiler);
     return LW_OK;
 }

@@ -23,17 +23,17 @@ typedef struct lw_body_motion {
  *           a, bias  acceleration (angular; of the origin, gravity taken off), and what the joint's speeds
  *                    alone add to the parent's
  *           U, d, u  U, 1/D and u of an aligned joint
- *   place   p, R     place in the parent, where it depends on q: p not of aligned revolute joints, R not of
+ *   relative  p, R   pose in the parent, where it depends on q: p not of aligned revolute joints, R not of
  *                    aligned ones
  *   sum     A, B, C  articulated inertia [A B; B' C] and bias wrench f that the children have handed over
- *   swing   w, a, K  inverse dynamics: w and a as above; K x is the acceleration of a point x relative to the
- *   origin
+ *   swing   w, a, K  inverse dynamics: w and a as above; K x is the acceleration of a point x relative to
+ *                    the origin
  * Sums and swings stand in slots, which bodies use in turn: only what waits for a child is kept. */
 #define LW_NODE(REAL)                                                                                        \
     struct {                                                                                                 \
         REAL w[3], a[6], bias[6], U[6], d, u;                                                                \
     }
-#define LW_PLACE(REAL)                                                                                       \
+#define LW_RELATIVE_POSE(REAL)                                                                               \
     struct {                                                                                                 \
         REAL p[3], R[9];                                                                                     \
     }
@@ -46,7 +46,7 @@ typedef struct lw_body_motion {
         REAL w[3], a[6], K[9];                                                                               \
     }
 typedef LW_NODE(double) lw_node;
-typedef LW_PLACE(double) lw_node_place;
+typedef LW_RELATIVE_POSE(double) lw_relative_pose;
 typedef LW_SUM(double) lw_node_sum;
 typedef LW_SWING(double) lw_node_swing;
 
@@ -89,11 +89,11 @@ struct lw_data {
      * world axes. */
     double *cut_load;
     /* Recursions. */
-    lw_node *nodes;        /* 0 .. n */
-    lw_node_place *places; /* 0 .. n */
-    lw_node_sum *sums;     /* slots */
-    lw_node_swing *swings; /* one for leaves, then slots */
-    double *wrenches;      /* 6 per body, 0 .. n: wrench transmitted by its joint (inverse dynamics). */
+    lw_node *nodes;             /* 0 .. n */
+    lw_relative_pose *relative; /* 0 .. n */
+    lw_node_sum *sums;          /* slots */
+    lw_node_swing *swings;      /* one for leaves, then slots */
+    double *wrenches;           /* 6 per body, 0 .. n: wrench transmitted by its joint (inverse dynamics). */
     /* 6 per speed each: U and the factor of D, for joints that are not aligned. */
     double *joint_U, *joint_D;
     double *joint_u;             /* per speed */

@@ -10,7 +10,7 @@ typedef enum lw_keep {
     LW_KEEP_NOT = 0,
     LW_KEEP_ELEMENT, /* A force element acts on it. */
     /* Its number of revolutions matters: it is a screw, or an element may depend on its angle. */
-    LW_KEEP_TURNS,
+    LW_KEEP_REVOLUTIONS,
     LW_KEEP_VALUES, /* Its initial values are given; those of a cut joint have no effect. */
     LW_KEEP_ALWAYS  /* It is prescribed or coupled, for which a cut joint has no coordinate. */
 } lw_keep;

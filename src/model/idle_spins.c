@@ -1,8 +1,8 @@
 /* idle_spins.c - motions that move no inertia and on which nothing acts: a rod that spins about the line of
  * its two ball joints.
  *
- *   M n = 0,  J n = 0,  h n = 0      n a motion, J rows of joints and constraints, h the rates by which force
- *   elements do work
+ *   M n = 0,  J n = 0,  h n = 0      n: motion; J: rows of joints and constraints; h: rates of the lengths
+ *                                    and angles on which force elements act
  *
  * M n = 0 says that every body with regular inertia is at rest. The unknowns are therefore the twists of the
  * other bodies that move no mass; they separate into small systems without common rows, however large the

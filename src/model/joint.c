@@ -1,6 +1,10 @@
 /* joint.c - joints of every type in one state: their motion (joint_motion.h), the wrenches that they
  * transmit, coordinates from a relative pose, rates of coordinates, properties of coordinates and speeds.
  *
+ * The rate of a quaternion may contain a term that drives it towards unit length (lw_joint_rate), so that
+ * quaternions stay at unit length in runs whose steps nothing projects. kinematics.c normalises them exactly
+ * (lw_normalise_q), after each step of methods that project.
+ *
  * Cost     O(1), no allocation.
  */
 #include "model/joint.h"

@@ -1,6 +1,6 @@
 /* joint_motion.h - pose, motion subspace and bias of every type of joint, for one state or several
- * (linalg/simd.h): of any joint as the product of elementary motions that its descriptor says, of the types
- * with a case of their own in fewer operations.
+ * (linalg/simd.h): of any joint as the product of elementary motions of its descriptor, and with fewer
+ * operations for the types that have a case of their own.
  *
  *   twist of the second frame relative to the first, in the second's axes  = S(q) v
  *   its derivative, componentwise                                          = S(q) vdot + bias(q, v)
@@ -11,10 +11,10 @@
  *          a turn, the unit vectors of a ball; bias = (r_a x e_b v_a v_b; u x w), where u is the velocity of
  *          the slides and w the angular velocity.
  * Frames   revolute, prismatic   about or along one coordinate axis, in either sense
- *          screw, cylindrical    about and along z
+ *          screw, cylindrical    about and along z; a screw advances by its pitch, lead / (2 pi), per radian
  *          universal             about x of the first, then y of the second frame
  *          planar                x, y in the first frame's plane, angle about z
- * Inverse  the motion of the first frame relative to the second: place inverted, S and bias times -Ad(place).
+ * Inverse  the motion of the first frame relative to the second: pose inverted, S and bias times -Ad(pose).
  * Cost     O(1), no allocation.
  */
 #ifndef LW_JOINT_MOTION_H
@@ -83,7 +83,7 @@ OUT_OF_LINE void joint_rotation(const lw_joint *joint, const REAL *q, REAL R[9])
     }
 }
 
-/* Place and motion subspace of any type; S and p are zero. */
+/* Pose and motion subspace of any type; S and p are zero. */
 OUT_OF_LINE void joint_product(const lw_joint *joint, const REAL *q, REAL R[9], REAL p[3], REAL *S) {
     const lw_joint_descriptor *d = lw_joint_describe(joint->type);
     int slides = joint->nv < d->slides ? joint->nv : d->slides;
@@ -107,7 +107,7 @@ OUT_OF_LINE void joint_product(const lw_joint *joint, const REAL *q, REAL R[9], 
     for (int k = 0; k < 3 && d->ball; k++) S[6 * (slides + k) + k] = real(1);
 }
 
-/* Bias of any type, with R of the direct place. */
+/* Bias of any type, with R of the direct pose. */
 OUT_OF_LINE void joint_product_bias(const lw_joint *joint, const REAL *v, const REAL R[9], REAL bias[6]) {
     const lw_joint_descriptor *d = lw_joint_describe(joint->type);
     REAL u[3], w[3];
@@ -128,7 +128,7 @@ OUT_OF_LINE void joint_product_bias(const lw_joint *joint, const REAL *v, const 
     r3_cross(u, w, bias + 3);
 }
 
-static inline void joint_place_direct(const lw_joint *joint, const REAL *q, REAL R[9], REAL p[3], REAL *S) {
+static inline void joint_pose_direct(const lw_joint *joint, const REAL *q, REAL R[9], REAL p[3], REAL *S) {
     REAL s, c;
     for (int k = 0; k < 3; k++) p[k] = real(0);
     for (int k = 0; k < 9; k++) R[k] = real(k % 4 == 0);
@@ -198,7 +198,7 @@ static inline void joint_place_direct(const lw_joint *joint, const REAL *q, REAL
     }
 }
 
-/* Bias S° v, with R of the direct place. */
+/* Bias S° v, with R of the direct pose. */
 static inline void joint_bias_direct(const lw_joint *joint, const REAL *q, const REAL *v, const REAL R[9],
                                      REAL bias[6]) {
     for (int k = 0; k < 6; k++) bias[k] = real(0);
@@ -241,17 +241,17 @@ static inline void joint_other_side(const REAL R[9], const REAL p[3], const REAL
     for (int k = 0; k < 6; k++) out[k] = -out[k];
 }
 
-/* Place (R, p) of the child's joint frame in the parent's, motion subspace S (6 per speed, child's axes) and,
+/* Pose (R, p) of the child's joint frame in the parent's, motion subspace S (6 per speed, child's axes) and,
  * unless v is NULL, bias. */
 static inline void joint_motion(const lw_joint *joint, const REAL *q, const REAL *v, REAL R[9], REAL p[3],
                                 REAL *S, REAL bias[6]) {
     if (!joint->inverse) {
-        joint_place_direct(joint, q, R, p, S);
+        joint_pose_direct(joint, q, R, p, S);
         if (v) joint_bias_direct(joint, q, v, R, bias);
         return;
     }
     REAL R1[9], p1[3], S1[6 * LW_JOINT_MAX_V], b[6];
-    joint_place_direct(joint, q, R1, p1, S1);
+    joint_pose_direct(joint, q, R1, p1, S1);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) R[3 * i + j] = R1[3 * j + i];
     r3_turn(R, p1, p);

@@ -4,8 +4,8 @@
  * about coordinate axes of its frame, or, in place of turns, a ball, which is any rotation. With R the
  * rotation and p the displacement of the second frame in the first,
  *
- *     p = sum of axis_k q_k over the slides,     R = product of the turns, or the rotation of the ball's
- *     quaternion.
+ *     p = sum of axis_k q_k over the slides,
+ *     R = product of the turns, or the rotation of the ball's quaternion.
  *
  * Because slides come first, every column of the motion subspace S at the origin of the second frame is
  * either a rotation or a translation; a screw's turn, which also advances, is the only exception. Pose, S and

@@ -1,4 +1,5 @@
-/* kinematics.c - positions and twists of the spanning tree; poses and velocities of bodies.
+/* kinematics.c - positions and twists of the spanning tree; poses and velocities of bodies; quaternions of
+ * unit length.
  *
  *   V_i = X_i V_parent + S_i v_i
  *
@@ -29,7 +30,7 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->tau = LW_NEW(arena, double, nv);
         data->load = LW_NEW(arena, double, 6 * n);
         data->nodes = LW_NEW(arena, lw_node, n);
-        data->places = LW_NEW(arena, lw_node_place, n);
+        data->relative = LW_NEW(arena, lw_relative_pose, n);
         data->sums = LW_NEW(arena, lw_node_sum, model->slot_count + 1);
         data->swings = LW_NEW(arena, lw_node_swing, model->slot_count + 2);
         data->wrenches = LW_NEW(arena, double, 6 * n);

@@ -189,11 +189,11 @@ static void take_coordinates(const lw_joint_entry *entry, const lw_data *data, b
 
 /* A joint in one position: its frames on both bodies in the world, and the pose of the second in the
  * first. */
-typedef struct joint_place {
+typedef struct joint_poses {
     lw_pose one, two, relative;
-} joint_place;
+} joint_poses;
 
-static void place_joint(const lw_joint_entry *entry, const lw_data *data, joint_place *p) {
+static void find_joint_poses(const lw_joint_entry *entry, const lw_data *data, joint_poses *p) {
     const lw_pose *world1 = &data->world[entry->info.bodies[0]],
                   *world2 = &data->world[entry->info.bodies[1]];
     lw_pose inverse;
@@ -205,7 +205,7 @@ static void place_joint(const lw_joint_entry *entry, const lw_data *data, joint_
 
 /* Finds the coordinates of a joint: those of the state or, at a cut and where coordinates are to be fitted,
  * those that approximate the relative pose best. */
-static void find_coordinates(const lw_joint_entry *entry, const lw_data *data, bool fit, const joint_place *p,
+static void find_coordinates(const lw_joint_entry *entry, const lw_data *data, bool fit, const joint_poses *p,
                              double *q) {
     const lw_joint_info *info = &entry->info;
     if (info->cut)
@@ -230,7 +230,7 @@ static void keep_coordinates(const lw_joint_entry *entry, const lw_joint_state *
 
 /* Computes the error: the small motion, in world axes, that leads from the pose joint(q) to the relative
  * pose. */
-static void find_error(const joint_place *p, const lw_pose *joint, double error[6]) {
+static void find_error(const joint_poses *p, const lw_pose *joint, double error[6]) {
     double turn[9], quaternion[4], rotation[3], gap[3], slide[3];
     lw_m3_tmul(joint->R, p->relative.R, turn);
     lw_quat_rot(turn, quaternion);
@@ -246,9 +246,9 @@ static void evaluate_joint(const lw_model *model, lw_data *data, bool fit, int i
     const lw_joint_info *info = &entry->info;
     lw_joint_state *state = &rows->joints[index];
     const lw_body_state *body1 = &rows->bodies[info->bodies[0]], *body2 = &rows->bodies[info->bodies[1]];
-    joint_place p;
+    joint_poses p;
     lw_pose joint;
-    place_joint(entry, data, &p);
+    find_joint_poses(entry, data, &p);
     lw_v3_copy(p.two.p, state->at);
     find_coordinates(entry, data, fit, &p, state->q);
 

@@ -18,7 +18,7 @@ static inline lw_spec lw_variant(const lw_spec *spec) {
     return variant;
 }
 
-/* The cuts of a model as wishes. */
+/* The cuts of a model as requests. */
 static inline void lw_variant_cuts(const lw_model *model, lw_joint_spec *joints) {
     for (int j = 0; j < model->joint_count; j++) joints[j].cut = model->joints[j].info.cut;
 }

@@ -83,8 +83,8 @@ static lw_status begin(const trial *t, lw_method *method, double *y, double *ydo
     lw_status status = f->project ? f->project(method, t->t, y, error) : LW_OK;
     if (status != LW_OK) return status;
     if (f->frees_speeds) f->from_state(method, t->t, y, q, v); /* The method determines some speeds. */
-    status = lw_checked_accelerations(t->checked, method, &options, t->t, q, v, NULL, NULL, NULL, NULL, NULL,
-                                      error);
+    status = lw_checked_accelerations(t->checked, &(lw_checked_state){method, &options, t->t, q, v, NULL},
+                                      (lw_checked_answer){.vdot = NULL}, error);
     if (status == LW_OK && f->derivative) status = f->derivative(method, t->t, y, ydot, &power, error);
     return status;
 }

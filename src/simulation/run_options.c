@@ -27,14 +27,6 @@ void lw_run_defaults(const lw_model *model, lw_run_options *options) {
     options->output = run->output;
 }
 
-const char *lw_run_integrator(const lw_run_options *options) {
-    if (!options) return NULL;
-    if (options->integrator && strcmp(options->integrator, "auto") != 0) return options->integrator;
-    if (!(options->step > 0) || options->tolerance > 0) return "erk";
-    const lw_formulation *f = options->method ? lw_formulation_find(options->method) : NULL;
-    return f && f->integrator ? f->integrator : "rk4";
-}
-
 bool lw_integrator_by_step(const char *name, const lw_run_options *options) {
     if (!name || !options) return false;
     const lw_integrator *integrator = lw_integrator_find(name);
@@ -84,17 +76,18 @@ lw_status lw_run_check_options(const lw_run_options *o, lw_error *error) {
                        "an output interval of %g s would give more than 1e9 samples", o->output);
     if (o->output < 0 || !isfinite(o->output))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number of seconds",
-                       "output interval %g is not an interval", o->output);
+                       "output interval %g is not positive", o->output);
     if (o->penalty < 0 || !isfinite(o->penalty))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number such as 1e8",
-                       "penalty %g is not a penalty", o->penalty);
+                       "penalty %g is not a positive number", o->penalty);
     if (!(o->baumgarte_alpha >= 0) || !(o->baumgarte_beta >= 0) || !isfinite(o->baumgarte_alpha) ||
         !isfinite(o->baumgarte_beta))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give positive numbers of 1/s, such as 10 and 10",
-                       "alpha %g and beta %g are not Baumgarte's", o->baumgarte_alpha, o->baumgarte_beta);
+                       "alpha %g and beta %g are not positive numbers", o->baumgarte_alpha,
+                       o->baumgarte_beta);
     if (o->max_steps < 0)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number, or 0 for the library's own",
-                       "at most %ld steps are none", o->max_steps);
+                       "a limit of %ld steps is negative", o->max_steps);
     for (int k = 0; k < o->event_count; k++)
         if (!o->events || !o->events[k].value)
             return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give its value as a function of the state",
@@ -113,10 +106,10 @@ lw_status lw_run_method_options(const lw_run_options *o, const lw_formulation *f
     options->scheme = scheme_of(o->reactions);
     if (o->independent && !f->partitions)
         return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose --method partition",
-                       "method %s has no independent coordinates to be told", f->name);
+                       "method %s does not let its independent coordinates be chosen", f->name);
     if (o->reactions && !f->schemes)
         return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose --method partition",
-                       "method %s has one way to the reactions only", f->name);
+                       "method %s has only one scheme for its reactions", f->name);
     return LW_OK;
 }
 

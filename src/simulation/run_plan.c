@@ -46,7 +46,7 @@ static lw_status choose_start_and_method(lw_run_plan *plan, bool method, lw_erro
     if (status == LW_OK && method && automatic) status = choose_method(plan, error);
     if (asked)
         snprintf(plan->why, sizeof plan->why,
-                 "its independent coordinates, or its ways to reactions, are asked for");
+                 "no other method takes independent coordinates or a scheme for reactions");
     return status;
 }
 
@@ -54,7 +54,7 @@ lw_status lw_run_start(const lw_model *model, const lw_run_options *options, dou
                        lw_assembly *assembly, const char **method, char *why, size_t size, lw_error *error) {
     if (!model || !options || !q || !v)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a model, options and places for q and v",
-                       "there is no run whose start could be told");
+                       "the start of a run needs a model, options, q and v");
     lw_run_plan plan = {.model = model, .options = *options, .q = q, .v = v};
     lw_status status = choose_start_and_method(&plan, method || why, error);
     if (assembly) *assembly = plan.assembly;
@@ -83,8 +83,8 @@ static lw_status choose_method_options(lw_run_plan *plan, lw_error *error) {
     if (plan->options.force && (f->no_force || by_residual))
         return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL,
                        "leave the choice to auto, or write the force into the model",
-                       "%s %s has no place for a force of the caller's own",
-                       by_residual ? "integrator" : "method", by_residual ? plan->integrator->name : f->name);
+                       "%s %s cannot take a force of the caller's own", by_residual ? "integrator" : "method",
+                       by_residual ? plan->integrator->name : f->name);
     return LW_OK;
 }
 

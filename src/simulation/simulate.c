@@ -2,9 +2,7 @@
  * verdict.
  *
  * At each requested time the state is converted to joint coordinates, and the energies are computed from
- * them. The energy that the ledger does not account for is
- *
- *   unaccounted = (T + U) - (T0 + U0) - drives - forces + dissipation
+ * them; energy_ledger.c keeps the books.
  *
  * Cost     per sample O(n).
  */
@@ -29,40 +27,15 @@ static lw_status check_sample(lw_simulation *s, double t, bool end, lw_error *er
     s->checked_at = s->system.effort.evaluations;
     double amount = 0;
     lw_error reason = {0};
-    lw_status status = lw_checked_accelerations(s->checked, s->method, &s->method_options, t, s->q, s->v,
-                                                lw_simulation_tau(s, t, s->q, s->v), s->vdot, s->reactions,
-                                                NULL, &amount, &reason);
+    lw_status status = lw_checked_accelerations(
+        s->checked,
+        &(lw_checked_state){s->method, &s->method_options, t, s->q, s->v,
+                            lw_simulation_tau(s, t, s->q, s->v)},
+        (lw_checked_answer){.vdot = s->vdot, .reactions = s->reactions, .amount = &amount}, &reason);
     lw_watch_balance(&s->watch, t, amount, lw_checked_effort(s->checked), status, &reason);
     if (!shown || status == LW_OK) return LW_OK;
     if (error) *error = reason;
     return status;
-}
-
-/* The energy of the motion can only come from the initial kinetic energy, the decrease of potential energy
- * and the work that was done, apart from dampers that supply energy. If the energy is ten times this sum, and
- * the ledger does not account for it, the run has diverged. Smaller deviations are left to the verdict. */
-static lw_status check_energy(lw_simulation *s, double t, const lw_ledger *ledger, lw_error *error) {
-    s->lowest = fmin(s->lowest, ledger->potential);
-    s->worked = fmax(s->worked, fmax(0, ledger->drives) + fmax(0, ledger->forces));
-    const double had = s->initial.kinetic + (s->initial.potential - s->lowest) + s->worked;
-    const double has = ledger->kinetic + (ledger->potential - s->lowest);
-    const double nothing = 1e-3 + 1e-6 * fabs(s->initial.potential); /* J, for a mechanism at rest */
-    if (isfinite(has) && (has <= 10 * had + nothing || fabs(ledger->unaccounted) < 0.1 * has)) return LW_OK;
-    char remedy[160];
-    if (lw_integrator_by_step(s->integrator->name, &s->plan.options))
-        snprintf(remedy, sizeof remedy,
-                 "the step %g s is too long for this model: give a shorter one (--step), or take an "
-                 "integrator that "
-                 "chooses it (erk, bdf)",
-                 s->plan.options.step);
-    else
-        snprintf(remedy, sizeof remedy, "give a smaller tolerance than %g (--tol)",
-                 s->plan.integrator_options.tolerance);
-    return lw_fail(
-        error, LW_ERROR_INTEGRATION, NULL, remedy,
-        "the run by %s has blown up at t = %g: its motion has %.3g J, and %.3g J are all that it had or was "
-        "given; the rest comes from nowhere",
-        s->integrator->name, t, has, had);
 }
 
 /* Makes a sample of the present state, updates the ledger and calls the observer. */
@@ -89,7 +62,7 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
     lw_watch_sample(&s->watch, t, ledger, position);
     summary->t_end = t;
     summary->samples++;
-    lw_status status = check_energy(s, t, ledger, error);
+    lw_status status = lw_ledger_check(s, t, ledger, error);
     if (status == LW_OK) status = check_sample(s, lw_simulation_seen(s, t), first || last, error);
     if (status != LW_OK || !options->observe) return status;
     if (s->reactions && f->reactions && s->integrator->needs_step) f->reactions(s->method, t, s->reactions);

@@ -90,12 +90,8 @@ static void look(const lw_simulation *s) {
     s->plan.formulation->from_state(s->method, lw_simulation_seen(s, s->t), s->y, s->q, s->v);
 }
 
-lw_energy lw_simulation_energy(lw_simulation *s) {
-    const lw_formulation *f = s->plan.formulation;
-    const double t = lw_simulation_seen(s, s->t);
-    look(s);
-    return f->energy ? f->energy(s->method, t, s->y) : lw_energy_of(s->model, s->data, t, s->q, s->v);
-}
+/* Starts the method from the present state, and makes the integrator restart. */
+static lw_status begin(lw_simulation *s, lw_error *error);
 
 static lw_status start(lw_simulation *s, lw_error *error) {
     s->integrator = s->plan.integrator;
@@ -106,7 +102,7 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     lw_passage_start(&s->passage, s->model, s->plan.formulation);
     lw_simulation_system_make(s);
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
-    lw_status status = lw_simulation_begin(s, error);
+    lw_status status = begin(s, error);
     if (status != LW_OK) return status;
     s->initial = lw_simulation_energy(s);
     s->lowest = s->initial.potential;
@@ -120,7 +116,7 @@ lw_status lw_simulation_create(const lw_model *model, const lw_run_options *opti
     if (!model || !options || !simulation || options->event_count < 0 ||
         (options->event_count > 0 && !options->events))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL,
-                       "a simulation needs a model, options and a place to be put");
+                       "a simulation needs a model, options and a pointer for the result");
     lw_arena *arena = lw_arena_create(allocator);
     lw_simulation *s = LW_NEW(arena, lw_simulation, 1);
     if (!s) {
@@ -136,7 +132,7 @@ lw_status lw_simulation_create(const lw_model *model, const lw_run_options *opti
                                          : lw_run_plan_make(model, options, arena, &s->plan, error);
     if (status == LW_OK && s->plan.integrator->needs_step && options->event_count > 0)
         status = lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose an integrator such as erk or bdf",
-                         "integrator %s does not look for events", s->plan.integrator->name);
+                         "integrator %s does not locate events", s->plan.integrator->name);
     if (status == LW_OK) status = create_method(s, error);
     if (status == LW_OK) status = take_memory(s, error);
     if (status == LW_OK) status = start(s, error);
@@ -221,7 +217,7 @@ static lw_status set_off(lw_simulation *s, lw_error *error) {
     return status;
 }
 
-lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
+static lw_status begin(lw_simulation *s, lw_error *error) {
     lw_system *system = &s->system.base;
     lw_status status = LW_OK;
     s->span = lw_model_span(s->model, s->t);
@@ -303,7 +299,7 @@ static lw_status go(lw_simulation *s, double t, bool step, double t_stop, lw_err
     s->target = step ? HUGE_VAL : t;
     if (t_stop != s->t_stop) s->stale = true, s->t_stop = t_stop;
     for (;;) {
-        lw_status status = s->stale ? lw_simulation_begin(s, error) : LW_OK;
+        lw_status status = s->stale ? begin(s, error) : LW_OK;
         if (!between_knots) {
             from = s->t;
             memcpy(s->kept, s->y, size);
@@ -386,18 +382,10 @@ lw_status lw_simulation_accelerations(lw_simulation *s, double *vdot, double *re
     if (!s) return is_missing(error);
     const double t = lw_simulation_seen(s, s->t);
     look(s);
-    return lw_checked_accelerations(s->checked, s->method, &s->method_options, t, s->q, s->v,
-                                    lw_simulation_tau(s, t, s->q, s->v), vdot, reactions, NULL, NULL, error);
-}
-
-lw_status lw_simulation_ledger(lw_simulation *s, lw_ledger *ledger) {
-    if (!s || !ledger) return LW_ERROR_ARGUMENT;
-    const double *books = s->y + s->method->state_size;
-    const lw_energy energy = lw_simulation_energy(s);
-    *ledger = (lw_ledger){energy.kinetic, energy.potential, books[0], books[1], books[2], 0};
-    ledger->unaccounted = (energy.kinetic - s->initial.kinetic) + (energy.potential - s->initial.potential) -
-                          books[0] - books[1] + books[2];
-    return LW_OK;
+    return lw_checked_accelerations(s->checked,
+                                    &(lw_checked_state){s->method, &s->method_options, t, s->q, s->v,
+                                                        lw_simulation_tau(s, t, s->q, s->v)},
+                                    (lw_checked_answer){.vdot = vdot, .reactions = reactions}, error);
 }
 
 lw_status lw_simulation_summary(const lw_simulation *s, lw_run_summary *summary) {
@@ -456,8 +444,7 @@ lw_status lw_simulation_set_state(lw_simulation *s, double t, const double *q, c
         memcpy(s->y, s->kept, size);
         return status;
     }
-    const lw_energy has = lw_simulation_energy(s);
-    s->y[s->method->state_size + 1] += has.kinetic + has.potential - had.kinetic - had.potential;
+    lw_ledger_jump(s, &had);
     return LW_OK;
 }
 

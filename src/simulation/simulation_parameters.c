@@ -56,7 +56,7 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     if (status == LW_OK) status = f->create(model, &s->method_options, &method, error);
     if (status == LW_OK && method->state_size != s->method->state_size)
         status = lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "compile the changed spec, and start again",
-                         "with this value method %s has other states", f->name);
+                         "with this value method %s has a state of another size", f->name);
     if (status == LW_OK && !fit_anchor(s, method)) status = lw_out_of_memory(error);
     if (status != LW_OK) {
         if (method) f->destroy(method);
@@ -84,8 +84,7 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     lw_watch_start(&s->watch, model);
     lw_passage_start(&s->passage, model, f);
     f->to_state(s->method, s->t, s->q, s->v, s->y);
-    const lw_energy has = lw_simulation_energy(s);
-    s->y[s->method->state_size + 1] += has.kinetic + has.potential - had.kinetic - had.potential;
+    lw_ledger_jump(s, &had);
     s->stale = true;
     return LW_OK;
 }

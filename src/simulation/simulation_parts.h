@@ -2,6 +2,8 @@
  *
  * simulation.c            the object: creation, advancing, state, inputs
  * simulation_system.c     the system of equations for integrators, and the monitoring of a run
+ * energy_ledger.c         the energy ledger
+ * integrator_auto.c       which integrator auto takes, and when bdf takes over
  * simulation_events.c     the caller's events
  * simulation_parameters.c parameters that change while the mechanism moves
  * simulation_snapshot.c   saving and restoring
@@ -99,8 +101,6 @@ void lw_simulation_system_make(lw_simulation *simulation);
 void lw_simulation_tell(double t, const char *kind, const char *text, void *simulation);
 /* Records that the integrator restarts at (t, y). */
 void lw_simulation_mark(lw_simulation *simulation, double t, const double *y);
-/* Starts the method from the present state, and makes the integrator restart. */
-lw_status lw_simulation_begin(lw_simulation *simulation, lw_error *error);
 /* The time that the integrator must not step past. */
 static inline double lw_simulation_bound(const lw_simulation *s) {
     return s->span.stop < s->t_stop ? s->span.stop : s->t_stop;
@@ -115,10 +115,30 @@ lw_status lw_simulation_go(lw_simulation *simulation, double t, double t_stop, l
 lw_status lw_simulation_tune(lw_simulation *simulation, const double *values, lw_error *error);
 /* Counts the work of the present integrator and destroys it; the next restart creates another one. */
 void lw_simulation_retire_integrator(lw_simulation *simulation);
-/* The energy of the present state, of which q and v are computed. */
-lw_energy lw_simulation_energy(lw_simulation *simulation);
+/* If the model is stiff in the state (t, y), at which a step of erk has ended: reports it and, unless the
+ * caller has named erk, returns LW_ERROR_STOPPED with bdf as the integrator that takes over. LW_OK if erk
+ * goes on. */
+lw_status lw_simulation_consider_bdf(lw_simulation *simulation, double t, const double *y);
 /* The joint forces of the caller's own force in this state, or NULL if there is none. */
 const double *lw_simulation_tau(lw_simulation *simulation, double t, const double *q, const double *v);
+
+/* --- energy_ledger.c ---------------------------------------------------------------------------------- */
+
+/* Writes powers, as the rates of the three integrals. */
+void lw_ledger_put(const lw_power *power, double books[LW_POWERS]);
+/* Adds work to the three integrals. */
+void lw_ledger_add(const lw_power *work, double books[LW_POWERS]);
+/* Books the change of energy since the caller has begun to change the state or the parameters. */
+void lw_ledger_jump(lw_simulation *simulation, const lw_energy *had);
+/* The energy of the present state, of which q and v are computed. */
+lw_energy lw_simulation_energy(lw_simulation *simulation);
+/* Reports a run that has diverged. The energy of the motion can only come from the initial kinetic energy,
+ * the decrease of potential energy and the work that was done, apart from dampers that supply energy. If the
+ * energy is ten times this sum, and the ledger does not account for it, the run has diverged. Smaller
+ * deviations are left to the verdict. */
+lw_status lw_ledger_check(lw_simulation *simulation, double t, const lw_ledger *ledger, lw_error *error);
+
+/* --- simulation_events.c ------------------------------------------------------------------------------- */
 
 /* Root functions of the caller's events, which are positive as long as awaited events have not happened. */
 void lw_simulation_event_roots(lw_simulation *simulation, double t, const double *y, double *values);

@@ -134,7 +134,8 @@ static lw_status repeat_steps(lw_simulation *s, lw_error *error) {
 static lw_status change_to(lw_simulation *s, const char *name, lw_error *error) {
     if (s->integration && strcmp(name, s->integrator->name) == 0) return LW_OK;
     const lw_integrator *other = lw_integrator_find(name);
-    if (!other) return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "there is no integrator of its name");
+    if (!other)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "this library has no integrator of that name");
     if (s->integration) s->integrator->destroy(s->integration);
     s->integration = NULL;
     s->integrator = other;
@@ -156,7 +157,7 @@ lw_status lw_simulation_restore(lw_simulation *s, const void *buffer, size_t siz
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "there is no simulation, or no snapshot");
     header h;
     if (size < sizeof h)
-        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "%zu bytes are no snapshot", size);
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "%zu bytes are not a snapshot", size);
     memcpy(&h, buffer, sizeof h);
     header own = header_of(s, h.size);
     memcpy(own.integrator, h.integrator, sizeof own.integrator);

@@ -7,7 +7,6 @@
  */
 #include "simulation/simulation_parts.h"
 #include "simulation/stiff_cause.h"
-#include "simulation/stiffness.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,10 +82,10 @@ static void consider_jumps(lw_simulation_system *system) {
 static lw_status look_around(lw_simulation_system *system, double t, const double *y, lw_error *error) {
     const lw_run_options *options = &system->simulation->plan.options;
     const lw_effort_answer answer = lw_effort_evaluated(&system->effort);
-    const int place = lw_effort_nearly(&system->effort);
-    if (place > 0 || answer != LW_EFFORT_COUNTED) {
-        memcpy(system->states[place], y, (size_t)system->base.size * sizeof *y);
-        system->times[place] = t;
+    const int slot = lw_effort_nearly(&system->effort);
+    if (slot > 0 || answer != LW_EFFORT_COUNTED) {
+        memcpy(system->states[slot], y, (size_t)system->base.size * sizeof *y);
+        system->times[slot] = t;
     }
     const int every = LOOK_EVERY / (system->simulation->model->body_count + 1) + 1;
     if (system->simulation->repeating) return LW_OK;
@@ -99,10 +98,6 @@ static lw_status look_around(lw_simulation_system *system, double t, const doubl
                        system->effort.steps, system->effort.t, options->end);
     if (answer == LW_EFFORT_LOOKED) consider_jumps(system);
     return answer == LW_EFFORT_HOPELESS ? no_end(system, t, y, error) : LW_OK;
-}
-
-static void put_power(const lw_power *power, double *out) {
-    out[0] = power->drives, out[1] = power->forces, out[2] = power->dissipation;
 }
 
 /* Stages of a fixed step may be physically impossible: a foot deep in the ground, a damper that has only just
@@ -135,7 +130,7 @@ static lw_status check_rates(const lw_simulation_system *system, double t, const
     while (model->links[i].v > speed) i--;
     const lw_joint_entry *joint = &model->joints[model->bodies[i].joint_index];
     return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name, remedy,
-                      isfinite(ydot[k]) ? "its acceleration is %.3g at t = %.9g, which nothing can follow"
+                      isfinite(ydot[k]) ? "its acceleration is %.3g at t = %.9g, too large for any step"
                                         : "its acceleration is not finite (%g) at t = %.9g",
                       ydot[k], t);
 }
@@ -153,7 +148,7 @@ static lw_status system_derivative(lw_system *base, double t, const double *y, d
         snprintf(error->remedy, sizeof error->remedy, "%s", fixed_steps);
     if (status != LW_OK) return status;
     power.forces += system->simulation->force.power;
-    put_power(&power, ydot + method->state_size);
+    lw_ledger_put(&power, ydot + method->state_size);
     return check_rates(system, t, ydot, error);
 }
 
@@ -168,7 +163,7 @@ static lw_status system_residual(lw_system *base, double t, const double *y, con
     if (status == LW_OK)
         status = method->formulation->residual(method, seen, y, ydot, residual, &power, error);
     if (status != LW_OK) return status;
-    put_power(&power, residual + n);
+    lw_ledger_put(&power, residual + n);
     for (int k = 0; k < LW_POWERS; k++) residual[n + k] = ydot[n + k] - residual[n + k];
     return LW_OK;
 }
@@ -182,8 +177,8 @@ static lw_status system_step(lw_system *base, double t, double h, const double *
     lw_status status = look_around((lw_simulation_system *)base, t, y, error);
     if (status == LW_OK) status = method->formulation->step(method, t, h, y, next, &work, error);
     if (status != LW_OK) return status;
-    put_power(&work, next + n);
-    for (int k = 0; k < LW_POWERS; k++) next[n + k] += y[n + k];
+    memcpy(next + n, y + n, LW_POWERS * sizeof *y);
+    lw_ledger_add(&work, next + n);
     return LW_OK;
 }
 
@@ -215,88 +210,13 @@ static lw_status system_cross(lw_system *base, double t, double *y, lw_error *er
     lw_status status = LW_OK;
     if (own > 0) {
         lw_power work = {0};
-        double booked[LW_POWERS];
         memcpy(s->crossed_y, y, (size_t)base->size * sizeof *y);
         s->crossed_t = lw_simulation_seen(s, t);
         status = s->plan.formulation->cross(s->method, s->crossed_t, y, &work, error);
-        put_power(&work, booked);
-        for (int k = 0; k < LW_POWERS; k++) y[n + k] += booked[k];
+        lw_ledger_add(&work, y + n);
     }
     lw_simulation_mark(s, t, y);
     return status;
-}
-
-/* --- stiffness ------------------------------------------------------------------------------------ */
-
-/* Tests stiffness with another instance of the method, so that the run is not affected. */
-static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool *stiff, lw_cause *cause) {
-    const lw_formulation *f = s->plan.formulation;
-    const lw_effort *effort = &s->system.effort;
-    const int n = s->system.base.size;
-    lw_simulation_system other = s->system;
-    lw_method_options quiet = s->method_options;
-    lw_error error = {0};
-    quiet.note = NULL;
-    *stiff = false;
-    lw_status status = f->create(s->model, &quiet, &other.method, &error);
-    if (status != LW_OK) return status;
-    other.base.accepted = NULL;
-    other.effort.given = true;
-    double *state = s->work, *work = s->work + n;
-    f->from_state(s->method, t, y, s->q, s->v);
-    f->to_state(other.method, t, s->q, s->v, state);
-    memcpy(state + other.method->state_size, y + other.method->state_size, LW_POWERS * sizeof *y);
-    const double h = effort->step_mean, per_step = effort->evaluations_mean;
-    const double border = 1; /* of h rho in any direction; accuracy alone may keep h rho below it. */
-    if (h * lw_spectral_radius(&other.base, t, state, work) > border) {
-        const double pays = 5, rest = per_step * (effort->end - t) / h;
-        double most = fmin(fmax(200 * per_step, 1000 + 20.0 * n), rest / pays);
-        double reach = t + pays * most / per_step * h;
-        *stiff = lw_bdf_reaches(&other.base, &s->plan.integrator_options, t, state, reach, effort->end,
-                                (long)most);
-        /* work + n is the state displaced along the fastest motion. */
-        const double times[2] = {t, t}, *const states[2] = {state, work + n};
-        if (*stiff) lw_find_cause(s->model, f, &s->method_options, 2, times, states, cause);
-    }
-    f->destroy(other.method);
-    return LW_OK;
-}
-
-/* Returns whether an event has still to be crossed, which the integrator that has found it must do. */
-static bool at_event(lw_simulation *s, double t, const double *y) {
-    lw_system *system = &s->system.base;
-    lw_error error = {0};
-    if (system->root_count <= 0) return false;
-    if (system->root_count > 4 * system->size || system->roots(system, t, y, s->work, &error) != LW_OK)
-        return true;
-    for (int k = 0; k < system->root_count; k++)
-        if (!(s->work[k] > 0)) return true;
-    return false;
-}
-
-/* Reports that stability bounds the steps of erk and that bdf needs less work; continues with bdf if the
- * caller has not named erk. A library without bdf has nothing to report. */
-static lw_status consider_stiffness(lw_simulation *s, double t, const double *y, lw_error *error) {
-    (void)error;
-    if (s->warned || strcmp(s->integrator->name, "erk") != 0 || at_event(s, t, y)) return LW_OK;
-    if (!lw_integrator_find("bdf")) return LW_OK;
-    bool stiff;
-    lw_cause cause = {0};
-    if (try_stiffness(s, t, y, &stiff, &cause) != LW_OK || !stiff) return LW_OK;
-    const lw_effort *effort = &s->system.effort;
-    const double rest = (effort->end - t) / effort->step_mean;
-    char text[256];
-    s->warned = true;
-    snprintf(text, sizeof text,
-             "stiff%s%s: erk takes steps of %.2g s and would need about %.2g for the rest; %s",
-             cause.object[0] ? " by " : "", cause.object, effort->step_mean, rest,
-             s->plan.automatic ? "bdf goes on" : "bdf is faster here (--integrator bdf)");
-    lw_simulation_tell(t, s->plan.automatic ? "integrator" : "warning", text, s);
-    if (!s->plan.automatic) return LW_OK;
-    memcpy(s->next_y, y, (size_t)s->system.base.size * sizeof *y);
-    s->next_t = t;
-    s->next = lw_integrator_find("bdf");
-    return LW_ERROR_STOPPED;
 }
 
 static lw_status system_accepted(lw_system *base, double t, double h, int order, const double *y,
@@ -323,7 +243,7 @@ static lw_status system_accepted(lw_system *base, double t, double h, int order,
             return LW_ERROR_STOPPED;
         }
     }
-    return time_to_look ? consider_stiffness(s, t, y, error) : LW_OK;
+    return time_to_look ? lw_simulation_consider_bdf(s, t, y) : LW_OK;
 }
 
 void lw_simulation_system_make(lw_simulation *s) {

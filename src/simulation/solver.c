@@ -45,10 +45,10 @@ lw_status lw_solver_create(const lw_model *model, const lw_solver_options *optio
     if (solver) *solver = NULL;
     if (!model || !options || !solver)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL,
-                       "a solver needs a model, options and a place to be put");
+                       "a solver needs a model, options and a pointer for the result");
     if (!(options->penalty >= 0) || !isfinite(options->penalty))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number such as 1e8",
-                       "penalty %g is not a penalty", options->penalty);
+                       "penalty %g is not a positive number", options->penalty);
     lw_arena *arena = lw_arena_create(allocator);
     lw_solver *s = LW_NEW(arena, lw_solver, 1);
     if (!s) {
@@ -82,8 +82,11 @@ static const double *tau_of(const lw_solver *s) { return s->has_tau ? s->tau : N
 
 /* Computes and checks accelerations and reactions of the state that is kept. */
 static lw_status check(lw_solver *s, bool *unique, lw_error *error) {
-    lw_status status = lw_checked_accelerations(s->checked, s->method, &s->options, s->t, s->q, s->v,
-                                                tau_of(s), s->vdot, s->reactions, unique, &s->amount, error);
+    lw_status status = lw_checked_accelerations(
+        s->checked, &(lw_checked_state){s->method, &s->options, s->t, s->q, s->v, tau_of(s)},
+        (lw_checked_answer){
+            .vdot = s->vdot, .reactions = s->reactions, .unique = unique, .amount = &s->amount},
+        error);
     s->has_reactions = status == LW_OK;
     return status;
 }
@@ -113,15 +116,16 @@ static lw_status needs_state(const lw_solver *s, lw_error *error) {
     if (s && s->known) return LW_OK;
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
                    "call lw_solver_accelerations or lw_solver_inverse_dynamics first",
-                   "there are no accelerations yet to which it could belong");
+                   "no accelerations have been computed yet");
 }
 
 lw_status lw_solver_reactions(lw_solver *s, double *reactions, bool *unique, lw_error *error) {
     lw_status status = needs_state(s, error);
     if (status != LW_OK) return status;
     if (s->inverted && (unique || !s->has_reactions)) {
-        status = lw_checked_reactions(s->checked, s->method, &s->options, s->t, s->q, s->v, s->tau, s->vdot,
-                                      s->reactions, unique, error);
+        status = lw_checked_reactions(s->checked,
+                                      &(lw_checked_state){s->method, &s->options, s->t, s->q, s->v, s->tau},
+                                      s->vdot, s->reactions, unique, error);
         s->has_reactions = status == LW_OK;
     } else if (unique || !s->has_reactions) {
         status = s->formulation->accelerations(s->method, s->t, s->q, s->v, tau_of(s), s->vdot, s->reactions,

@@ -1,7 +1,7 @@
 /* solver_batch.c - accelerations of many states of one model, by one method: vectors of states, distributed
  * over threads.
  *
- * A method that takes several states at a time (state_lanes.h) is given them so; states that it leaves
+ * A method that takes several states at a time (method_simd.h) is given them so; states that it leaves
  * out, and all states of other methods and of checked batches, are solved one by one. Which of the two ways a
  * state takes, and what it gives, depends on that state alone.
  *
@@ -10,7 +10,7 @@
  */
 #include "core/threads.h"
 #include "formulations/common/checked_accelerations.h"
-#include "formulations/common/state_lanes.h"
+#include "formulations/common/method_simd.h"
 #include "simulation/method_auto.h"
 #include <linkwork/solver_batch.h>
 
@@ -20,7 +20,7 @@
 typedef struct worker {
     lw_method *method;
     lw_checked *checked;        /* NULL: unchecked */
-    void *lanes;                /* NULL: states one by one */
+    void *workspace;            /* NULL: states one by one */
     double *q, *v, *tau, *vdot; /* one state */
     /* The first state that has failed, and why; status is LW_OK if none has. */
     int failed;
@@ -32,7 +32,7 @@ struct lw_solver_batch {
     lw_arena *arena;
     const lw_model *model;
     const lw_formulation *formulation;
-    const lw_state_lanes *vectors; /* NULL: the method has none */
+    const lw_method_simd *vectors; /* NULL: the method has none */
     lw_method_options options;
     lw_threads *threads;
     worker *workers;
@@ -58,7 +58,7 @@ static lw_status create_worker(lw_solver_batch *batch, worker *own, bool uncheck
     lw_status status = batch->formulation->create(model, &batch->options, &own->method, error);
     batch->lanes = 1;
     if (status != LW_OK || !unchecked || !batch->vectors) return status;
-    return batch->vectors->create(own->method, &batch->options, &batch->lanes, &own->lanes, error);
+    return batch->vectors->create(own->method, &batch->options, &batch->lanes, &own->workspace, error);
 }
 
 static lw_status create(lw_solver_batch *batch, const lw_solver_options *options, int threads,
@@ -69,7 +69,7 @@ static lw_status create(lw_solver_batch *batch, const lw_solver_options *options
     lw_status status = lw_method_choose_at(options->method, batch->model, given ? &at : NULL,
                                            &batch->formulation, NULL, 0, error);
     if (status != LW_OK) return status;
-    batch->vectors = lw_state_lanes_find(batch->formulation->name);
+    batch->vectors = lw_method_simd_find(batch->formulation->name);
     batch->options = (lw_method_options){.penalty = options->penalty, .inputs = options->inputs};
     batch->threads = lw_threads_create(threads, batch->arena);
     if (!batch->threads) return lw_out_of_memory(error);
@@ -87,10 +87,10 @@ lw_status lw_solver_batch_create(const lw_model *model, const lw_solver_options 
     if (batch) *batch = NULL;
     if (!model || !options || !batch)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL,
-                       "a batch needs a model, options and a place to be put");
+                       "a batch needs a model, options and a pointer for the result");
     if (!(options->penalty >= 0) || !isfinite(options->penalty))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a positive number such as 1e8",
-                       "penalty %g is not a penalty", options->penalty);
+                       "penalty %g is not a positive number", options->penalty);
     lw_arena *arena = lw_arena_create(allocator);
     lw_solver_batch *x = LW_NEW(arena, lw_solver_batch, 1);
     if (!x) {
@@ -112,7 +112,7 @@ void lw_solver_batch_destroy(lw_solver_batch *batch) {
     int threads = batch->workers ? lw_threads_count(batch->threads) : 0;
     lw_threads_destroy(batch->threads);
     for (int k = 0; k < threads; k++) {
-        if (batch->workers[k].lanes) batch->vectors->destroy(batch->workers[k].lanes);
+        if (batch->workers[k].workspace) batch->vectors->destroy(batch->workers[k].workspace);
         if (batch->workers[k].method) batch->formulation->destroy(batch->workers[k].method);
         lw_checked_destroy(batch->workers[k].checked);
     }
@@ -138,11 +138,13 @@ static bool finite(int count, const double *x) {
 static lw_status solve_one(const lw_solver_batch *batch, worker *own, int s, lw_error *error) {
     const double *tau = batch->states.tau ? own->tau : NULL;
     const double t = batch->states.t;
-    lw_status status = own->checked
-                           ? lw_checked_accelerations(own->checked, own->method, &batch->options, t, own->q,
-                                                      own->v, tau, own->vdot, NULL, NULL, NULL, error)
-                           : batch->formulation->accelerations(own->method, t, own->q, own->v, tau, own->vdot,
-                                                               NULL, NULL, error);
+    lw_status status =
+        own->checked
+            ? lw_checked_accelerations(
+                  own->checked, &(lw_checked_state){own->method, &batch->options, t, own->q, own->v, tau},
+                  (lw_checked_answer){.vdot = own->vdot}, error)
+            : batch->formulation->accelerations(own->method, t, own->q, own->v, tau, own->vdot, NULL, NULL,
+                                                error);
     if (status != LW_OK || finite(batch->model->nv, own->vdot)) return status;
     if (!finite(batch->model->nq, own->q) || !finite(batch->model->nv, own->v))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give finite coordinates and speeds",
@@ -171,7 +173,8 @@ static void work(void *context, int thread, int chunk) {
     int first = chunk * batch->chunk, end = first + batch->chunk;
     if (end > batch->states.count) end = batch->states.count;
     for (int s = first; s < end; s += batch->lanes) {
-        unsigned answered = own->lanes ? batch->vectors->accelerations(own->lanes, &batch->states, s) : 0;
+        unsigned answered =
+            own->workspace ? batch->vectors->accelerations(own->workspace, &batch->states, s) : 0;
         for (int l = 0; l < batch->lanes && s + l < end; l++)
             if (!(answered >> l & 1)) take_state(batch, own, s + l);
     }

@@ -120,7 +120,8 @@ lw_status lw_solver_create_inverse(lw_solver *s, const lw_solver_options *option
     lw_status status = LW_OK;
     if (options->driven_count < 0 || (options->driven_count > 0 && !options->driven))
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a list and how many names it has",
-                       "%d driven joints without a list of that length", options->driven_count);
+                       "%d driven joints are announced, but there is no list of their names",
+                       options->driven_count);
     for (int k = 0; options->driven && k < options->driven_count && status == LW_OK; k++)
         status = mark(model, options->driven[k], driven, error);
     if (status == LW_OK && options->driven) status = limit(model, driven, error);
@@ -163,7 +164,7 @@ lw_status lw_solver_inverse_dynamics(lw_solver *s, double t, const double *q, co
 lw_status lw_solver_unique_forces(lw_solver *s, bool *unique, lw_error *error) {
     if (!s || !unique || !s->known || !s->inverted)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "call lw_solver_inverse_dynamics first",
-                       "there are no forces yet that could be unique");
+                       "no forces have been computed yet");
     lw_loop_inverse_unique(s->inverse, s->t, s->q, unique);
     return LW_OK;
 }

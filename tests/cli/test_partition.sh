@@ -65,8 +65,8 @@ wrong() { # status, text in standard error, arguments...
 wrong 2 'there is no coordinate "O9"; the first one is "O1"' --independent O9
 wrong 2 '2 independent coordinates are named, but there is 1 degree of freedom here' --independent O1,O2
 wrong 2 'coordinate "O1" is named twice' --independent "O1, O1"
-wrong 2 'method rcr has no independent coordinates to be told; choose --method partition' --method rcr --independent O1
-wrong 2 'method lagrange has one way to the reactions only' --method lagrange --reactions 35
+wrong 2 'method rcr does not let its independent coordinates be chosen; choose --method partition' --method rcr --independent O1
+wrong 2 'method lagrange has only one scheme for its reactions' --method lagrange --reactions 35
 wrong 2 'there is no scheme "36" for reactions; give 35, 37 or 38' --reactions 36
 wrong 2 'is not two positive numbers' --baumgarte 20
 wrong 2 'is not two positive numbers' --baumgarte 20,-1

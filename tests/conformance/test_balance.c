@@ -88,8 +88,9 @@ static void put_to_check(const subject *s) {
         if (f->borrows || f->applies(model, &error) != LW_OK) continue;
         if (f->create(model, &options, &method, &error) != LW_OK) continue;
         if (f->accelerations(method, s->t, s->q, s->v, NULL, vdot, reactions, NULL, &error) == LW_OK) {
-            lw_status status = lw_checked_accelerations(checked, method, &options, s->t, s->q, s->v, NULL,
-                                                        vdot, reactions, NULL, &amount, &error);
+            lw_status status = lw_checked_accelerations(
+                checked, &(lw_checked_state){method, &options, s->t, s->q, s->v, NULL},
+                (lw_checked_answer){.vdot = vdot, .reactions = reactions, .amount = &amount}, &error);
             if (status != LW_OK &&
                 !(f->accuracy > 0)) /* an approximate method may be told that it is out of its depth */
                 print_error("%s seed %d, method %s: %s: %s\n", s->what, s->seed, f->name, error.object,

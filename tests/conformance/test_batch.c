@@ -62,21 +62,21 @@ static random_tree tree_for(lw_random *random, int seed) {
                          .joint = -1};
 }
 
-static bool supported(const lw_batch_simd *lanes) {
+static bool supported(const lw_batch_simd *simd) {
 #if defined(__x86_64__)
-    if (lanes->width == 8) return __builtin_cpu_supports("avx512f");
-    if (lanes->width == 4) return __builtin_cpu_supports("avx2");
+    if (simd->width == 8) return __builtin_cpu_supports("avx512f");
+    if (simd->width == 4) return __builtin_cpu_supports("avx2");
 #endif
-    return lanes->width == 2;
+    return simd->width == 2;
 }
 
 static void every_width_agrees_with_one_state(void **state) {
     (void)state;
     static const lw_batch_simd *const all[] = {&lw_batch_simd_2, &lw_batch_simd_4, &lw_batch_simd_8};
     for (int w = 0; w < 3; w++) {
-        const lw_batch_simd *lanes = all[w];
-        if (!supported(lanes)) {
-            print_message("%s: this processor has no such vectors\n", lanes->name);
+        const lw_batch_simd *simd = all[w];
+        if (!supported(simd)) {
+            print_message("%s: this processor has no such vectors\n", simd->name);
             continue;
         }
         double worst = 0;
@@ -84,27 +84,27 @@ static void every_width_agrees_with_one_state(void **state) {
             lw_random random = random_seed((uint64_t)seed + 5000);
             random_tree options = tree_for(&random, seed);
             lw_model *model = random_tree_model(&random, &options);
-            many m = random_states(&random, model, 1 + random_below(&random, 2 * lanes->width));
+            many m = random_states(&random, model, 1 + random_below(&random, 2 * simd->width));
             lw_data *data;
             assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
-            double *workspace = aligned_alloc(64, (lanes->size(model) * sizeof(double) + 63) / 64 * 64);
+            double *workspace = aligned_alloc(64, (simd->size(model) * sizeof(double) + 63) / 64 * 64);
             const lw_states states = {m.count, 0.7, m.q, m.v, m.tau, m.got};
-            for (int s = 0; s < m.count; s += lanes->width)
-                assert_int_equal(lanes->forward(model, data, workspace, &states, s, NULL), LW_OK);
+            for (int s = 0; s < m.count; s += simd->width)
+                assert_int_equal(simd->forward(model, data, workspace, &states, s, NULL), LW_OK);
             double difference = relative_difference(m.expected, m.got, m.nv * m.count);
             const lw_states inverse = {m.count, 0.7, m.q, m.v, NULL, m.vdot};
-            for (int s = 0; s < m.count; s += lanes->width)
-                assert_int_equal(lanes->inverse(model, data, workspace, &inverse, s, m.got, NULL), LW_OK);
+            for (int s = 0; s < m.count; s += simd->width)
+                assert_int_equal(simd->inverse(model, data, workspace, &inverse, s, m.got, NULL), LW_OK);
             difference = fmax(difference, relative_difference(m.expected_tau, m.got, m.nv * m.count));
             if (!(difference <= agreement))
-                fail_msg("seed %d, %s: differ by %g", seed, lanes->name, difference);
+                fail_msg("seed %d, %s: differ by %g", seed, simd->name, difference);
             worst = fmax(worst, difference);
             free(workspace);
             free_states(&m);
             lw_data_destroy(data);
             lw_model_destroy(model);
         }
-        print_message("%s: worst relative difference %g\n", lanes->name, worst);
+        print_message("%s: worst relative difference %g\n", simd->name, worst);
     }
 }
 

@@ -132,8 +132,9 @@ static void evaluate(const pair *p, const lw_formulation *f, lw_method *method, 
     lw_error error = {0};
     assert_true(method->state_size <= MOST_STATE);
     f->to_state(method, p->t, p->q, p->v, y); /* a run begins here, and may choose its coordinates */
-    lw_status status = lw_checked_accelerations(checked, method, options, p->t, p->q, p->v, p->tau, r->vdot,
-                                                r->reactions, NULL, NULL, &error);
+    lw_status status =
+        lw_checked_accelerations(checked, &(lw_checked_state){method, options, p->t, p->q, p->v, p->tau},
+                                 (lw_checked_answer){.vdot = r->vdot, .reactions = r->reactions}, &error);
     if (status != LW_OK) fail_msg("model %d, method %s: %s", p->number, f->name, error.message);
     r->state_size = method->state_size;
     lw_power power;
@@ -198,11 +199,13 @@ static void test_balance_sees_them(void **state) {
     lw_checked *checked = lw_checked_create(p.input);
     double amount;
     assert_int_equal(f->create(p.input, &given, &method, NULL), LW_OK);
-    assert_int_equal(lw_checked_accelerations(checked, method, &given, p.t, p.q, p.v, NULL, NULL, NULL, NULL,
-                                              &amount, NULL),
+    assert_int_equal(lw_checked_accelerations(checked,
+                                              &(lw_checked_state){method, &given, p.t, p.q, p.v, NULL},
+                                              (lw_checked_answer){.amount = &amount}, NULL),
                      LW_OK);
-    assert_int_equal(lw_checked_accelerations(checked, method, &none, p.t, p.q, p.v, NULL, NULL, NULL, NULL,
-                                              &amount, NULL),
+    assert_int_equal(lw_checked_accelerations(checked,
+                                              &(lw_checked_state){method, &none, p.t, p.q, p.v, NULL},
+                                              (lw_checked_answer){.amount = &amount}, NULL),
                      LW_ERROR_SINGULAR);
     f->destroy(method);
     lw_checked_destroy(checked);

@@ -157,7 +157,8 @@ static void put_to_check(const lw_model *model, int seed, const char *change, do
         }
         if (f->accelerations(method, t, q, v, NULL, vdot, NULL, NULL, &error) != LW_OK)
             refused++;
-        else if (lw_checked_accelerations(checked, method, &options, t, q, v, NULL, vdot, NULL, NULL, &amount,
+        else if (lw_checked_accelerations(checked, &(lw_checked_state){method, &options, t, q, v, NULL},
+                                          (lw_checked_answer){.vdot = vdot, .amount = &amount},
                                           &error) == LW_OK)
             right++;
         else if (lightest < beyond)

@@ -90,8 +90,8 @@ static double *accelerations(const lw_model *model, const char *name, const doub
     lw_checked *checked = lw_checked_create(model);
     if (f->applies(model, &error) != LW_OK || f->create(model, &options, &method, &error) != LW_OK)
         fail_msg("%s: %s", name, error.message);
-    if (lw_checked_accelerations(checked, method, &options, 0, q, v, NULL, vdot, NULL, NULL, NULL, &error) !=
-        LW_OK)
+    if (lw_checked_accelerations(checked, &(lw_checked_state){method, &options, 0, q, v, NULL},
+                                 (lw_checked_answer){.vdot = vdot}, &error) != LW_OK)
         fail_msg("%s: %s", name, error.message);
     f->destroy(method);
     lw_checked_destroy(checked);

@@ -136,8 +136,8 @@ static lw_status ask(const lw_formulation *f, const lw_model *model, double t, c
     status = f->create(model, &options, &method, error);
     if (status != LW_OK) return status;
     lw_checked *checked = lw_checked_create(model); /* what a user gets to see */
-    status = checked ? lw_checked_accelerations(checked, method, &options, t, q, v, tau, vdot, NULL, NULL,
-                                                NULL, error)
+    status = checked ? lw_checked_accelerations(checked, &(lw_checked_state){method, &options, t, q, v, tau},
+                                                (lw_checked_answer){.vdot = vdot}, error)
                      : LW_ERROR_MEMORY;
     lw_checked_destroy(checked);
     f->destroy(method);

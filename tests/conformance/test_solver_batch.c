@@ -7,7 +7,7 @@
  */
 #include "problems.h"
 #include "random_loops.h"
-#include "formulations/rcr/rcr_lanes.h"
+#include "formulations/rcr/rcr_simd.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -347,9 +347,9 @@ static void every_width_has_the_same_bits(void **state) {
         lw_error error;
         lw_arena *arena = lw_arena_create(NULL);
         assert_int_equal(lw_formulation_find("rcr")->create(model, &options, &method, &error), LW_OK);
-        void *lanes = all[w]->create((lw_rcr *)method, arena);
+        void *workspace = all[w]->create((lw_rcr *)method, arena);
         for (int s = 0; s < m.count; s += all[w]->width) {
-            unsigned mask = all[w]->accelerations((lw_rcr *)method, lanes, &states, s);
+            unsigned mask = all[w]->accelerations((lw_rcr *)method, workspace, &states, s);
             for (int l = 0; l < all[w]->width; l++) {
                 if (!first_width) answered[s + l] = mask >> l & 1;
                 assert_int_equal(answered[s + l], mask >> l & 1);

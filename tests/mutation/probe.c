@@ -41,8 +41,8 @@ static void answer(const lw_formulation *f, const lw_model *model, int number, d
     lw_checked *checked = lw_checked_create(model);
     double *vdot = calloc((size_t)model->nv + 1, sizeof *vdot), amount = 0;
     if (!checked || !vdot) exit(3);
-    lw_status status =
-        lw_checked_accelerations(checked, method, &options, t, q, v, tau, vdot, NULL, NULL, &amount, &error);
+    lw_status status = lw_checked_accelerations(checked, &(lw_checked_state){method, &options, t, q, v, tau},
+                                                (lw_checked_answer){.vdot = vdot, .amount = &amount}, &error);
     bool unbalanced = status != LW_OK && strstr(error.message, "method") == error.message;
     if (massless) weigh(model, t, q, vdot);
     printf("%d %s %.3g", number, status == LW_OK ? "ok" : unbalanced ? "seen" : "failed", amount);

@@ -70,7 +70,7 @@ static void schemes_agree(void **state) {
         lw_method *method = make_method(model);
         lw_error error = {0};
         for (int s = 0; s < LW_SCHEMES; s++) {
-            lw_partition_use_scheme(method, (lw_scheme)s);
+            method->formulation->schemes->use(method, s);
             lw_status status = method->formulation->accelerations(method, loops.t, q, v, NULL, vdot[s],
                                                                   reactions[s], unique[s], &error);
             if (status != LW_OK)
@@ -131,7 +131,7 @@ static void reactions_are_physical(void **state) {
         double vdot[2], reactions[18];
         bool unique[18];
         lw_error error = {0};
-        lw_partition_use_scheme(method, (lw_scheme)s);
+        method->formulation->schemes->use(method, s);
         assert_int_equal(
             method->formulation->accelerations(method, 0, q, v, NULL, vdot, reactions, unique, &error),
             LW_OK);
@@ -173,7 +173,7 @@ static void massless_slider(void **state) {
                  v[2] = {1, 0.8 / (place - 0.6) * -1}; /* the slider follows: any speeds would do */
     for (int s = 0; s < LW_SCHEMES; s++) {
         double vdot[2], reactions[12];
-        lw_partition_use_scheme(method, (lw_scheme)s);
+        method->formulation->schemes->use(method, s);
         lw_status status =
             method->formulation->accelerations(method, 0, q, v, NULL, vdot, reactions, NULL, &error);
         if (s == LW_SCHEME_35) {

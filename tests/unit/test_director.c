@@ -351,32 +351,32 @@ static void newton_converges_quadratically(void **state) {
         100); /* curvature over slope, of mechanisms of size 1; linear convergence at 0.1 would show 1e5 */
 }
 
-/* --- sweeps --------------------------------------------------------------------------------------- */
+/* --- recursion --------------------------------------------------------------------------------------- */
 
-/* The same steps by two sweeps and by the sparse matrix: states, work and reactions; and the sweeps converge quadratically, that is, with
+/* The same steps by two passes and by the sparse matrix: states, work and reactions; and the sweeps converge quadratically, that is, with
  * the exact derivative. */
-static void sweeps_and_matrix_agree(void **state) {
+static void recursion_and_matrix_agree(void **state) {
     (void)state;
     int swept = 0, pairs = 0, seen[KINDS] = {0}, joints[LW_JOINT_TYPES] = {0};
     double furthest = 0, worst = 0;
     for (int seed = 0; seed < 6 * TREES; seed++) {
         lw_random random;
         lw_model *model;
-        lw_director *by_sweeps = between_states(seed, false, seed % 4 > 0, &model, &random), *by_matrix;
+        lw_director *by_recursion = between_states(seed, false, seed % 4 > 0, &model, &random), *by_matrix;
         lw_error error;
         assert_int_equal(lw_director_create(model, false, &by_matrix, &error), LW_OK);
-        if (by_sweeps->recursive) {
-            lw_director *d[2] = {by_sweeps, by_matrix};
+        if (by_recursion->recursive) {
+            lw_director *d[2] = {by_recursion, by_matrix};
             size_t n = (size_t)lw_director_state_size(by_matrix), loads = 6 * (size_t)model->joint_count;
             double *y[2], *reactions[2], before = HUGE_VAL, size = HUGE_VAL, length;
             lw_power work[2];
             swept++, by_matrix->recursive = NULL;
             count_elements(model, seen);
             for (int i = 1; i <= by_matrix->n; i++) joints[by_matrix->joints[i].type]++;
-            lw_director_by_recursion.start(by_sweeps);
+            lw_director_by_recursion.start(by_recursion);
             for (int round = 0; round < 12 && size > 1e-7; round++) {
                 assert_true(
-                    lw_director_by_recursion.increment(by_sweeps, LW_DIRECTOR_NEW_MATRIX, &size, &length));
+                    lw_director_by_recursion.increment(by_recursion, LW_DIRECTOR_NEW_MATRIX, &size, &length));
                 /* over the step; before that loads are expected, not known, and it is only faster than linear */
                 if (before < 1e-2 && before > 1e-5)
                     worst = fmax(worst, size / length / (before * before)), pairs++;
@@ -388,9 +388,9 @@ static void sweeps_and_matrix_agree(void **state) {
             }
             for (int way = 0; way < 2; way++) {
                 size_t places = 12 * (size_t)by_matrix->n;
-                memcpy(y[way], by_sweeps->step.q0 + 12, places * sizeof(double));
-                memcpy(y[way] + places, by_sweeps->step.v0 + 12, places * sizeof(double));
-                memcpy(y[way] + 2 * places, by_sweeps->step.angles, (n - 2 * places) * sizeof(double));
+                memcpy(y[way], by_recursion->step.q0 + 12, places * sizeof(double));
+                memcpy(y[way] + places, by_recursion->step.v0 + 12, places * sizeof(double));
+                memcpy(y[way] + 2 * places, by_recursion->step.angles, (n - 2 * places) * sizeof(double));
             }
             bool fine = true;
             for (int way = 1; way >= 0 && fine; way--)
@@ -419,7 +419,7 @@ static void sweeps_and_matrix_agree(void **state) {
                          scale, off_load, load, books);
             for (int way = 0; way < 2; way++) free(y[way]), free(reactions[way]);
         }
-        lw_director_destroy(by_sweeps), lw_director_destroy(by_matrix);
+        lw_director_destroy(by_recursion), lw_director_destroy(by_matrix);
         lw_model_destroy(model);
     }
     print_message("%d trees by sweeps and by the matrix: differ by %.1e at most; %d pairs of increments, at "
@@ -663,7 +663,7 @@ static lw_model *long_chain(int links) {
 }
 
 /* Newton's iterations per step do not grow with the chain, nor do numbers in the factors per body where it is solved as a sparse matrix; by
- * sweeps they are what they are for each joint. */
+ * recursion they are what they are for each joint. */
 static void cost_is_linear(void **state) {
     (void)state;
     double per_body[3];
@@ -690,7 +690,7 @@ static void cost_is_linear(void **state) {
             assert_true(d->solver == (matrix ? &lw_director_by_matrix : &lw_director_by_recursion));
             if (matrix) per_body[k] = (double)lw_block_matrix_fill(d->sparse.matrix) / links[k];
             print_message("%d links, %s: %d iterations, %ld factorisations\n", links[k],
-                          matrix ? "matrix" : "sweeps", d->progress.iterations, d->progress.factored);
+                          matrix ? "matrix" : "recursion", d->progress.iterations, d->progress.factored);
             assert_true(d->progress.iterations <= 6 &&
                         d->progress.factored <= 3); /* from loads that are not known yet */
             lw_director_destroy(d);
@@ -783,7 +783,7 @@ int main(void) {
         cmocka_unit_test(rows_and_motions_are_perpendicular),
         cmocka_unit_test(matrix_is_the_derivative),
         cmocka_unit_test(newton_converges_quadratically),
-        cmocka_unit_test(sweeps_and_matrix_agree),
+        cmocka_unit_test(recursion_and_matrix_agree),
         cmocka_unit_test(energy_and_momenta_of_a_free_chain),
         cmocka_unit_test(steps_are_reversible),
         cmocka_unit_test(order_of_the_scheme),

@@ -93,7 +93,8 @@ static void reasons_of_tree(void **state) {
     lw_spec *spec = arm();
     add_plain_joint(spec, "closing", LW_JOINT_REVOLUTE, "lower", LW_GROUND, second, z_axis);
     lw_spec_joint(spec, 2)->cut = true;
-    tree_refuses(spec, "joint \"closing\"", "closes a loop (1 loop in all), and method tree knows trees only",
+    tree_refuses(spec, "joint \"closing\"",
+                 "closes a loop (1 loop in all), and method tree handles trees only",
                  "open the loop, or take a method for closed loops");
 
     spec = arm();

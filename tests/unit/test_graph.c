@@ -383,8 +383,8 @@ static void massless_bodies(void **state) {
         p.edges[body].freedom = 3;
         p.edges[body].requested_cut = true; /* joins bodies body and body + 1 */
         p.edges[(body + 1) % 4].keep =
-            body % 2 == 0 ? LW_KEEP_TURNS : LW_KEEP_NOT; /* not at the massless body */
-        p.edges[(body + 2) % 4].keep = body % 2 == 0 ? LW_KEEP_TURNS : LW_KEEP_NOT;
+            body % 2 == 0 ? LW_KEEP_REVOLUTIONS : LW_KEEP_NOT; /* not at the massless body */
+        p.edges[(body + 2) % 4].keep = body % 2 == 0 ? LW_KEEP_REVOLUTIONS : LW_KEEP_NOT;
         int cut = only_cut(&p);
         assert_true(cut == (body + 1) % 4 || cut == (body + 2) % 4);
     }

@@ -1,4 +1,4 @@
-/* test_loop_constraints.c - what rcr compiles and evaluates before it sweeps: segments, couplings and their order against the definition;
+/* test_loop_constraints.c - what rcr compiles and evaluates before its passes: segments, couplings and their order against the definition;
  * closures in body axes against the rows of the model; scales of rows that fall asleep and wake up.
  */
 #include "build.h"
@@ -185,7 +185,7 @@ static void check_closures(lw_model *model, lw_random *random, int seed) {
     assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
     lw_rows *rows = lw_rows_create_loops(model, arena);
     lw_loop_constraints *ties = lw_loop_constraints_create(model, rows, arena);
-    lw_rcr_system *sweeps = lw_rcr_system_create(model, data, ties, rows->count, 1, arena);
+    lw_rcr_system *system = lw_rcr_system_create(model, data, ties, rows->count, 1, arena);
     lw_closures *closures;
     assert_int_equal(lw_closures_create(model, arena, &closures), LW_OK);
     assert_non_null(closures);
@@ -207,7 +207,7 @@ static void check_closures(lw_model *model, lw_random *random, int seed) {
     lw_rows_transposed(rows, body, HV);
     /* the method's */
     const lw_subject subject = {.v = data->v, .tau = tau, .gravity = true};
-    lw_rcr_system_start(sweeps, &subject);
+    lw_rcr_system_start(system, &subject);
     lw_closures_move(model, data, data->v, closures);
     for (int i = 1; i <= model->body_count; i++) random_vector(random, 6, 3, data->nodes[i].a);
     for (int t = 0; t < ties->count; t++) {

@@ -157,7 +157,7 @@ static void run_takes_the_penalty(void **state) {
         fail_msg("differences %g and %g at penalties 1e4 and 1e5", difference[0], difference[1]);
     options.penalty = -1;
     assert_int_equal(lw_simulate(model, &options, q[3], v, NULL, &error), LW_ERROR_ARGUMENT);
-    assert_string_equal(error.message, "penalty -1 is not a penalty");
+    assert_string_equal(error.message, "penalty -1 is not a positive number");
     options.penalty = NAN;
     assert_int_equal(lw_run_check(model, &options, &error), LW_ERROR_ARGUMENT);
     lw_model_destroy(model);

@@ -51,7 +51,7 @@ static void faulty_options(void **state) {
         {{.end = 1, .step = NAN}, LW_ERROR_ARGUMENT, "is not a step", "positive number of seconds"},
         {{.end = 1, .tolerance = 1}, LW_ERROR_ARGUMENT, "tolerance 1 is not between 0 and 1", "1e-8"},
         {{.end = 1, .tolerance = -1e-3}, LW_ERROR_ARGUMENT, "tolerance -0.001 is not between", "1e-8"},
-        {{.end = 1, .output = -1}, LW_ERROR_ARGUMENT, "output interval -1 is not an interval", "positive"},
+        {{.end = 1, .output = -1}, LW_ERROR_ARGUMENT, "output interval -1 is not positive", "positive"},
         {{.end = 1, .method = "tre"}, LW_ERROR_ARGUMENT, "unknown method \"tre\"", "did you mean \"tree\"?"},
         {{.end = 1, .integrator = "rk5"}, LW_ERROR_ARGUMENT, "unknown integrator \"rk5\"", "did you mean"},
         {{.end = 1, .integrator = "leapfrog"}, LW_ERROR_ARGUMENT, "unknown integrator", "known are"},

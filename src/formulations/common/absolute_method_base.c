@@ -2,13 +2,16 @@
  * reactions.
  *
  *   absolute   y_i = (centre of mass, quaternion, its velocity, angular velocity), i = 1 .. n, world axes;
- *   then the angles of
- *              joints, since poses do not tell how often a joint has turned
+ *              then the angles of joints, since poses do not tell how many revolutions a joint has made
  *   joint      y = (q, v) of the spanning tree
  *
- * Drift (remark 4)   none: rows at acceleration level only; baumgarte: terms of velocity and position in
- * gamma;
- *                    project: back onto the constraints after each step (projection.c).
+ * Drift control (remark 4):
+ *   none       rows at acceleration level only
+ *   baumgarte  terms of velocity and position in gamma
+ *   project    back onto the constraints after each step (projection.c)
+ *
+ * Quaternions are normalised by project; otherwise a term of their rate keeps them at unit length.
+ *
  * Cost     that of solve, and O(bodies + joints); no allocation.
  */
 #include "constraints/kkt_sparse.h"
@@ -62,7 +65,7 @@ lw_status lw_dense_limit(const char *method, int unknowns, lw_error *error) {
     enum { LIMIT = 12000 }; /* a matrix of 1.1 GB */
     if (unknowns <= LIMIT) return LW_OK;
     return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "take a recursive or a sparse method",
-                   "method %s would need a dense matrix with %d rows, and stops at %d", method, unknowns,
+                   "method %s would need a dense matrix with %d rows, and its limit is %d", method, unknowns,
                    LIMIT);
 }
 

@@ -77,19 +77,20 @@ static lw_status be_certain(lw_checked *c, lw_method *method, const lw_balance_s
 }
 
 /* Puts the answer of a method, with accelerations vdot and reactions, to the check. */
-static lw_status judge(lw_checked *c, lw_method *method, const lw_method_options *options, double t,
-                       const double *q, const double *v, const double *tau, const double *vdot,
+static lw_status judge(lw_checked *c, const lw_checked_state *asked, const double *vdot,
                        const double *reactions, double *amount, lw_error *error) {
+    lw_method *method = asked->method;
+    const lw_method_options *options = asked->options;
     const lw_formulation *f = method->formulation;
     if (c->model->constraint_count && f->multipliers) f->multipliers(method, c->multipliers);
     bool baumgarte = options && options->drift == LW_DRIFT_BAUMGARTE;
     const lw_balance_state state = {
-        .t = t,
-        .q = q,
-        .v = v,
-        .speeds = f->speeds ? f->speeds(method) : v,
+        .t = asked->t,
+        .q = asked->q,
+        .v = asked->v,
+        .speeds = f->speeds ? f->speeds(method) : asked->v,
         .free_speeds = f->frees_speeds,
-        .tau = tau,
+        .tau = asked->tau,
         .inputs = options ? options->inputs : NULL,
         .vdot = vdot,
         .reactions = reactions,
@@ -100,30 +101,29 @@ static lw_status judge(lw_checked *c, lw_method *method, const lw_method_options
     };
     lw_balance_result result = lw_balance_check(c->balance, &state);
     if (amount) *amount = result.amount;
-    lw_status status = lw_balance_verdict(c->model, &result, enough_for(f), f->name, t, error);
+    lw_status status = lw_balance_verdict(c->model, &result, enough_for(f), f->name, asked->t, error);
     return status == LW_OK && f->accuracy == 0 ? be_certain(c, method, &state, error) : status;
 }
 
-lw_status lw_checked_accelerations(lw_checked *c, lw_method *method, const lw_method_options *options,
-                                   double t, const double *q, const double *v, const double *tau,
-                                   double *vdot, double *reactions, bool *unique, double *amount,
-                                   lw_error *error) {
-    if (amount) *amount = NAN;
-    if (!vdot) vdot = c->vdot;
-    if (!reactions) reactions = c->reactions;
-    lw_status status =
-        method->formulation->accelerations(method, t, q, v, tau, vdot, reactions, unique, error);
-    if (status != LW_OK) return status;
-    return judge(c, method, options, t, q, v, tau, vdot, reactions, amount, error);
+static lw_status ask(const lw_checked_state *s, double *vdot, double *reactions, bool *unique,
+                     lw_error *error) {
+    return s->method->formulation->accelerations(s->method, s->t, s->q, s->v, s->tau, vdot, reactions, unique,
+                                                 error);
 }
 
-lw_status lw_checked_reactions(lw_checked *c, lw_method *method, const lw_method_options *options, double t,
-                               const double *q, const double *v, const double *tau, const double *vdot,
+lw_status lw_checked_accelerations(lw_checked *c, const lw_checked_state *state, lw_checked_answer answer,
+                                   lw_error *error) {
+    double *vdot = answer.vdot ? answer.vdot : c->vdot;
+    double *reactions = answer.reactions ? answer.reactions : c->reactions;
+    if (answer.amount) *answer.amount = NAN;
+    lw_status status = ask(state, vdot, reactions, answer.unique, error);
+    return status == LW_OK ? judge(c, state, vdot, reactions, answer.amount, error) : status;
+}
+
+lw_status lw_checked_reactions(lw_checked *c, const lw_checked_state *state, const double *vdot,
                                double *reactions, bool *unique, lw_error *error) {
-    lw_status status =
-        method->formulation->accelerations(method, t, q, v, tau, c->vdot, reactions, unique, error);
-    if (status != LW_OK) return status;
-    return judge(c, method, options, t, q, v, tau, vdot, reactions, NULL, error);
+    lw_status status = ask(state, c->vdot, reactions, unique, error);
+    return status == LW_OK ? judge(c, state, vdot, reactions, NULL, error) : status;
 }
 
 double lw_checked_effort(const lw_checked *c) { return lw_balance_effort(c->balance); }

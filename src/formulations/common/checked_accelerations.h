@@ -13,19 +13,30 @@ typedef struct lw_checked lw_checked;
 lw_checked *lw_checked_create(const lw_model *model);
 void lw_checked_destroy(lw_checked *checked);
 
-/* Computes the accelerations, reactions and uniqueness flags of a state as lw_formulation.accelerations does
- * (vdot, reactions and unique may be NULL), and checks them. options are those with which the method was
- * created. amount (may be NULL) receives the relative residual of the balance, or NaN if the method has
- * failed; LW_ERROR_SINGULAR names the body, joint or constraint that is out of balance. */
-lw_status lw_checked_accelerations(lw_checked *checked, lw_method *method, const lw_method_options *options,
-                                   double t, const double *q, const double *v, const double *tau,
-                                   double *vdot, double *reactions, bool *unique, double *amount,
-                                   lw_error *error);
+/* The question: a state, for a method and the options with which it was created. */
+typedef struct lw_checked_state {
+    lw_method *method;
+    const lw_method_options *options;
+    double t;
+    const double *q, *v;
+    const double *tau; /* joint forces of the caller; NULL: none */
+} lw_checked_state;
+
+/* Where the answer goes; each may be NULL. */
+typedef struct lw_checked_answer {
+    double *vdot, *reactions;
+    bool *unique;   /* flags of the reactions, as lw_formulation.accelerations gives them */
+    double *amount; /* the relative residual of the balance, or NaN if the method has failed */
+} lw_checked_answer;
+
+/* Computes accelerations, reactions and uniqueness flags, and checks them. LW_ERROR_SINGULAR names the body,
+ * joint or constraint that is out of balance. */
+lw_status lw_checked_accelerations(lw_checked *checked, const lw_checked_state *state,
+                                   lw_checked_answer answer, lw_error *error);
 /* The reactions of a state whose accelerations vdot are known from elsewhere to follow from tau, as the
  * method finds them with its own; they must balance with vdot. unique may be NULL. */
-lw_status lw_checked_reactions(lw_checked *checked, lw_method *method, const lw_method_options *options,
-                               double t, const double *q, const double *v, const double *tau,
-                               const double *vdot, double *reactions, bool *unique, lw_error *error);
+lw_status lw_checked_reactions(lw_checked *checked, const lw_checked_state *state, const double *vdot,
+                               double *reactions, bool *unique, lw_error *error);
 /* lw_balance_effort of the last check. */
 double lw_checked_effort(const lw_checked *checked);
 

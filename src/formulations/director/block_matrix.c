@@ -51,17 +51,17 @@ bool lw_block_matrix_name(lw_block_matrix *m, int row, int column) {
     return true;
 }
 
-static int by_place(const void *a, const void *b) {
+static int by_position(const void *a, const void *b) {
     const pair *x = a, *y = b;
     return x->column != y->column ? (x->column < y->column ? -1 : 1) : (x->row > y->row) - (x->row < y->row);
 }
 
 bool lw_block_matrix_finish(lw_block_matrix *m) {
     if (m->size == 0) return true;
-    qsort(m->pair, (size_t)m->pairs, sizeof *m->pair, by_place);
+    qsort(m->pair, (size_t)m->pairs, sizeof *m->pair, by_position);
     int kept = 0;
     for (int k = 0; k < m->pairs; k++)
-        if (kept == 0 || by_place(&m->pair[kept - 1], &m->pair[k]) != 0) m->pair[kept++] = m->pair[k];
+        if (kept == 0 || by_position(&m->pair[kept - 1], &m->pair[k]) != 0) m->pair[kept++] = m->pair[k];
     m->pairs = kept;
     m->start = calloc((size_t)m->size + 1, sizeof *m->start);
     if (!m->start) return false;

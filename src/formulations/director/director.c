@@ -26,7 +26,7 @@
 #include <string.h>
 
 typedef struct director_method {
-    lw_absolute_method reduction;
+    lw_absolute_method absolute_base;
     lw_kkt_sparse *kkt;
     lw_director *d;
     double *absolute;      /* 13 per body: newton_euler_system.h */
@@ -155,7 +155,7 @@ static void archive(lw_method *base, lw_archive *archive) {
 static void to_state(lw_method *base, double t, const double *q, const double *v, double *y) {
     director_method *method = (director_method *)base;
     lw_director *d = method->d;
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     size_t n = 12 * (size_t)d->n;
     lw_newton_euler_rows_at(s, t, q, v);
     for (int i = 1; i <= d->n; i++) {
@@ -168,7 +168,8 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
     memcpy(method->q + 12, y, n * sizeof *y);
     for (int k = 0; k < d->angle_count; k++)
         y[2 * n + (size_t)k] = lw_measure_value(&d->measures[d->angle_measure[k]], method->q, 0);
-    for (int k = 0; k < base->model->nq; k++) { /* The joint coordinates know the number of full turns. */
+    /* The joint coordinates know the number of full revolutions. */
+    for (int k = 0; k < base->model->nq; k++) {
         int measure = d->coordinate[k];
         if (measure >= 0 && d->measures[measure].angle >= 0)
             y[2 * n + (size_t)d->measures[measure].angle] = s->data->q[k];
@@ -179,7 +180,7 @@ static void to_state(lw_method *base, double t, const double *q, const double *v
  * momenta of the bodies. */
 static void to_absolute(director_method *method, const double *y) {
     lw_director *d = method->d;
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     size_t n = 12 * (size_t)d->n;
     for (int i = 1; i <= d->n; i++) {
         const double *q = y + 12 * (i - 1), *v = q + n;
@@ -203,7 +204,7 @@ static void to_absolute(director_method *method, const double *y) {
 /* Finds the velocities V closest to the rates, in the mass metric, that satisfy all rows:
  * J V - H lambda = momenta, H'V = rate. */
 static bool fit_velocities(director_method *method) {
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     return lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL) == LW_OK &&
            lw_kkt_sparse_solve(method->kkt, method->momentum, s->rows->rate, method->V, method->lambda,
                                NULL) == LW_OK;
@@ -211,7 +212,7 @@ static bool fit_velocities(director_method *method) {
 
 static void from_state(lw_method *base, double t, const double *y, double *q, double *v) {
     director_method *method = (director_method *)base;
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     to_absolute(method, y);
     lw_newton_euler_rows_at_absolute(s, t, method->absolute);
     memcpy(q, s->data->q, (size_t)base->model->nq * sizeof *q);
@@ -228,9 +229,9 @@ static void from_state(lw_method *base, double t, const double *y, double *q, do
 
 /* --- continuous form ------------------------------------------------------------------------------ */
 
-static lw_status solve(lw_absolute_method *reduction, lw_error *error) {
-    lw_kkt_sparse *kkt = ((director_method *)reduction)->kkt;
-    lw_newton_euler *s = reduction->system;
+static lw_status solve(lw_absolute_method *absolute_base, lw_error *error) {
+    lw_kkt_sparse *kkt = ((director_method *)absolute_base)->kkt;
+    lw_newton_euler *s = absolute_base->system;
     lw_status status = lw_kkt_sparse_factor(kkt, s->inertia, s->mass, s->rows, error);
     if (status != LW_OK) return status;
     return lw_kkt_sparse_solve(kkt, s->u, s->rows->gamma, s->a, s->lambda, error);
@@ -240,7 +241,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
                             lw_error *error) {
     director_method *method = (director_method *)base;
     lw_director *d = method->d;
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     size_t n = 12 * (size_t)d->n;
     to_absolute(method, y);
     lw_status status = lw_absolute_derivative(base, t, method->absolute, method->ydot, power, error);
@@ -323,7 +324,7 @@ static lw_energy energy(lw_method *base, double t, const double *y) {
 static void violation(lw_method *base, double t, const double *y, double *position, double *velocity) {
     director_method *method = (director_method *)base;
     lw_director *d = method->d;
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     to_absolute(method, y);
     lw_newton_euler_rows_at_absolute(s, t, method->absolute);
     lw_newton_euler_violation(s, position, velocity);
@@ -351,7 +352,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
             return lw_fail_at(
                 error, LW_ERROR_UNSUPPORTED, model->file, constraint->place, "constraint", constraint->name,
                 "take another method, such as lagrange or cut",
-                "it rolls, and the steps of director coordinates keep only what has a position level");
+                "it rolls: steps in director coordinates can only keep constraints on positions");
     }
     return lw_needs_determined(model, error);
 }
@@ -363,7 +364,7 @@ static void destroy(lw_method *base) {
     lw_kkt_sparse_destroy(method->kkt);
     free(method->absolute), free(method->momentum), free(method->V), free(method->lambda), free(method->ydot);
     free(method->q), free(method->v);
-    lw_absolute_method_destroy(&method->reduction);
+    lw_absolute_method_destroy(&method->absolute_base);
 }
 
 static double *numbers(size_t count) { return calloc(count + 1, sizeof(double)); }
@@ -375,7 +376,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         (director_method *)lw_absolute_method_create(sizeof *method, formulation, model, options, solve);
     if (!method) return lw_out_of_memory(error);
     size_t n = (size_t)model->body_count;
-    lw_newton_euler *s = method->reduction.system;
+    lw_newton_euler *s = method->absolute_base.system;
     method->kkt = lw_kkt_sparse_create(model, s->rows);
     method->absolute = numbers((size_t)lw_absolute_size(s));
     method->momentum = numbers(6 * n);
@@ -392,23 +393,23 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         lw_data_set_inputs(model, method->d->data, options->inputs);
         for (int k = 0; k < 3; k++) method->q[3 + 4 * k] = 1;
         method->d->options = *options;
-        method->reduction.base.state_size = lw_director_state_size(method->d);
+        method->absolute_base.base.state_size = lw_director_state_size(method->d);
         lw_newton_euler_rows_at(s, 0, model->q0, model->v0);
         status = lw_kkt_sparse_factor(method->kkt, s->inertia, s->mass, s->rows, NULL);
         if (status != LW_ERROR_MEMORY) status = LW_OK; /* A singular state is reported when it is solved. */
-        double *y = numbers((size_t)method->reduction.base.state_size);
+        double *y = numbers((size_t)method->absolute_base.base.state_size);
         if (y) {
-            to_state(&method->reduction.base, 0, model->q0, model->v0, y);
+            to_state(&method->absolute_base.base, 0, model->q0, model->v0, y);
             lw_director_warm_up(method->d, y);
         } else
             status = LW_ERROR_MEMORY;
         free(y);
     }
     if (status != LW_OK) {
-        destroy(&method->reduction.base);
+        destroy(&method->absolute_base.base);
         return status == LW_ERROR_MEMORY ? lw_out_of_memory(error) : status;
     }
-    *out = &method->reduction.base;
+    *out = &method->absolute_base.base;
     return LW_OK;
 }
 

@@ -156,8 +156,8 @@ static int columns_at(const lw_director *d, instant at, double *P) {
     return speeds;
 }
 
-/* Chooses as many closure rows as are kept now, but those that pivoting on the rows as they are, in their own
- * units, takes at the begin of the step that starts from y. */
+/* Chooses as many closure rows as are kept now, by pivoting on the rows in their own units at the start y of
+ * the step. */
 static lw_status choose_rows(lw_director *d, const double *y, lw_arena *arena, lw_error *error) {
     int first = d->first_loop_row, rows = d->row_count - first, nv = d->model->nv, kept = 0;
     for (int r = first; r < d->row_count; r++) kept += !d->rows[r].dropped;
@@ -308,7 +308,7 @@ lw_status lw_newton_condition(const lw_model *model, const char *method, double 
     if (status == LW_OK) status = lw_director_create(model, full, &d, error);
     if (status == LW_OK) status = take_steps(d, h, steps, y, size, arena, error);
     if (status == LW_OK) {
-        lw_director_last_matrix(d); /* A singular matrix shows as its condition. */
+        lw_director_last_matrix(d); /* That of a singular matrix is infinite. */
         status =
             full ? full_condition(d, condition, arena, error) : reduced_condition(d, condition, arena, error);
     }

@@ -295,11 +295,11 @@ static void angle_step(lw_measure *m, const factors c[2], const factors s[2], bo
 }
 
 void lw_measure_step(lw_measure *m, double from, const double *q0, const double *q1, bool slopes) {
-    const double *places[2] = {q0, q1};
+    const double *positions[2] = {q0, q1};
     factors c[2], s[2] = {{{0}, {0}}, {{0}, {0}}};
     for (int end = 0; end < 2; end++) {
-        c[end] = factors_at(&m->c, m->bodies, places[end]);
-        if (has_sine(m)) s[end] = factors_at(&m->s, m->bodies, places[end]);
+        c[end] = factors_at(&m->c, m->bodies, positions[end]);
+        if (has_sine(m)) s[end] = factors_at(&m->s, m->bodies, positions[end]);
     }
     m->from = from;
     memset(m->D, 0, 24 * sizeof *m->D);

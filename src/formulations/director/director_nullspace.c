@@ -214,11 +214,11 @@ void lw_director_rebuild(lw_director *d) {
             lw_pose_point(parent->R, parent->p, link->p, own->p);
         } else {
             double x[LW_JOINT_MAX_Q], S[6 * LW_JOINT_MAX_V], bias[6];
-            lw_pose joint, place;
+            lw_pose joint, relative;
             for (int k = 0; k < link->joint.nq; k++) x[k] = d->measures[d->coordinate[link->q + k]].to;
             lw_joint_motion(&link->joint, x, NULL, joint.R, joint.p, S, bias);
-            lw_pose_compose(link->R, link->p, joint.R, joint.p, place.R, place.p);
-            lw_pose_compose(parent->R, parent->p, place.R, place.p, own->R, own->p);
+            lw_pose_compose(link->R, link->p, joint.R, joint.p, relative.R, relative.p);
+            lw_pose_compose(parent->R, parent->p, relative.R, relative.p, own->R, own->p);
         }
         lw_m3_mul_v(own->R, d->bodies[i].com, arm);
         lw_v3_add(own->p, arm, centre);

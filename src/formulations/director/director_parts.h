@@ -14,20 +14,20 @@
 /* One step of the scheme, from t0 to t0 + h. Coordinates have 12 numbers per body, ground first.
  *
  * A run of many steps would show the rounding of each. So the scheme carries along what a double cannot hold:
- * the exact begin is q0 + low_q and v0 + low_v, the exact change is change + rest (docs/theory/director.md,
+ * the exact start is q0 + low_q and v0 + low_v, the exact change is change + rest (docs/theory/director.md,
  * 6: Rounding). */
 typedef struct lw_director_step {
     double t0, h;
-    double *q0, *v0;       /* coordinates and rates at the begin */
-    double *low_q, *low_v; /* what rounding has cut off these */
-    double *angles;        /* the remembered angles of joints at the begin */
+    double *q0, *v0;       /* coordinates and rates at the start */
+    double *low_q, *low_v; /* what rounding has removed from these */
+    double *angles;        /* the remembered angles of joints at the start */
     double *change;        /* q1 - q0, never computed as that difference */
-    double *rest;          /* what rounding has cut off the change */
+    double *rest;          /* what rounding has removed from the change */
     double *qm, *q1;       /* coordinates in the middle, (q0 + q1) / 2, and at the end */
     double *turn;          /* quaternion of each body's rotation in the step; its length does not matter */
-    double *u;             /* what the coordinate of each speed of the tree changes by */
+    double *u;             /* change of the coordinate that belongs to each speed of the tree */
     double *residual;      /* balance of the bodies: the left-hand side of (10), 12 numbers each */
-    long double *exact;    /* the part of it that measures add, where more digits count */
+    long double *exact;    /* the part of the residual that measures add, with more digits */
     double *torque;        /* torques on the bodies that no measure carries, times -h; director only */
     double *joint_torque;  /* torques of elements on rotations without a coordinate, 3 numbers per joint */
     lw_power work;         /* of force elements and drives */
@@ -35,14 +35,14 @@ typedef struct lw_director_step {
         *v_end; /* the end that was stored last: the step that begins there inherits low_q, low_v */
 } lw_director_step;
 
-/* What the steps of a run have cost, and what they have told. */
+/* What the steps of a run have cost, and what has been reported. */
 typedef struct lw_director_progress {
     int iterations;                /* of Newton's method in the last step */
     long newton, factored;         /* increments of all steps, and those among them with a new matrix */
     const lw_director_row *broken; /* the row that the last attempt violated, or NULL */
-    bool warned;                   /* the user knows that rotations are too fast for the step */
+    bool warned;                   /* the user has been told that rotations are too fast for the step */
     bool forgotten;                /* the next sparse matrix needs a new choice of pivots */
-    double halved_at;              /* begin of the last step of which the user knows that it was halved */
+    double halved_at;              /* start of the last step that was halved and reported */
 } lw_director_progress;
 
 /* Mean reactions of the last steps, newest first, 6 numbers per joint (director_reactions.c). */
@@ -77,7 +77,7 @@ typedef struct lw_director {
     int *coordinate;     /* the measure of each coordinate of the tree; -1 for quaternions */
     int *cut_coordinate; /* the same for the joints that close loops, LW_JOINT_MAX_Q each */
     int *force_measure;  /* the first measure of a force element's own, or -1 */
-    int angle_count;     /* angles that the state remembers, because directors know no full turns */
+    int angle_count;     /* angles that the state remembers, because directors know no full revolutions */
     int *angle_measure;  /* their measures */
     double length;       /* size of the mechanism, with which rows that are lengths are compared */
     double *weight;      /* 4 per body: the inertias by which changes of phi, d_1, d_2, d_3 are measured */
@@ -106,12 +106,13 @@ void lw_director_own_slopes(lw_director *d);
 
 /* --- the spanning tree (director_nullspace.c) ----------------------------------------------------- */
 
-/* Newton's start: turn, u and the end of the step from the velocities at its begin. */
+/* Newton's start: turn, u and the end of the step from the velocities at its start. */
 void lw_director_start(lw_director *d);
 /* Adds increments to the end of the step: 6 per body, displacement of the centre and rotation, both in world
  * axes. */
 void lw_director_advance(lw_director *d, const double *delta);
-/* Finds what rounding has cut off the change of a body; that of its parent must have been found before. */
+/* Finds what rounding has removed from the change of a body; that of its parent must have been found
+ * before. */
 void lw_director_rest(lw_director *d, int body);
 /* Computes q1 anew from the joint coordinates at the end, which removes rounding that many steps have added
  * up. */
@@ -188,9 +189,8 @@ double lw_director_bushing_potential(const lw_director *d, const lw_force *force
 lw_status lw_director_take_step(lw_director *d, double t, double h, const double *y, double *next,
                                 lw_power *work, lw_error *error);
 int lw_director_state_size(const lw_director *d);
-/* Makes a state the begin of the next step. */
-/* The next step depends on the state alone, not on steps before: multipliers, what rounding has cut off,
- * selected rows, pivots and reactions are forgotten. */
+/* Forgets the steps before, so that the next one depends on the state alone: multipliers, the remainders
+ * low_q and low_v, selected rows, pivots and reactions. */
 void lw_director_forget(lw_director *d);
 void lw_director_recursive_forget(lw_director *d); /* the part of the recursive solver */
 void lw_director_load(lw_director *d, const double *y);

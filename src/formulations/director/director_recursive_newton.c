@@ -41,8 +41,8 @@ enum { ROWS_EVERY = 64 };
 
 /* --- structure ------------------------------------------------------------------------------------ */
 
-/* Of two bodies that are neighbours in the tree, or the same: the one nearer to the leaves. 0: they are
- * neither. */
+/* Returns, of two bodies that are neighbours in the tree or the same, the one nearer to the leaves; 0 if they
+ * are neither. */
 static int owner(const lw_director *d, const int bodies[2]) {
     int low = bodies[0] < bodies[1] ? bodies[0] : bodies[1], high = bodies[0] + bodies[1] - low;
     return low == 0 || low == high || d->model->links[high].parent == low ? high : 0;
@@ -443,8 +443,8 @@ static bool factor_joint(lw_director *d, int i, columns *c, double E[36]) {
     return true;
 }
 
-/* C = X~'A + A_pi + dX~'W of the body: what its increment adds to dW of its parent. What an increment of the
- * parent does at once is added to the parent's A. F: the force that the joint carries. */
+/* C = X~'A + A_pi + dX~'W of the body: what its increment adds to dW of its parent. The direct effect of an
+ * increment of the parent is added to the parent's A. F is the force that the joint carries. */
 static void carry_over(lw_director *d, int i, const hinge *g, const double F[3], double C[36]) {
     lw_director_recursive *s = d->recursive;
     lw_recursive_body *b = &s->bodies[i], *p = &s->bodies[b->parent];
@@ -517,8 +517,8 @@ static bool spans(const lw_wide m[12]) {
     return lw_wide_dot(normal, m + 9) > 1e-3L;
 }
 
-/* Whether the axes of a universal joint do: where they are parallel in the middle, one of its two equations
- * is lost. */
+/* Whether the two axes of a universal joint still differ: where they are parallel in the middle of the step,
+ * one of the joint's two equations is lost. */
 static bool turns_span(const lw_director_joint *joint, const hinge *g) {
     lw_wide normal[3];
     if (!joint->crossed) return true;
@@ -575,8 +575,8 @@ static void reduce_right(lw_director *d, int i, const hinge *g, const lw_wide W[
 }
 
 /* From the leaves to ground: balance, and with a new matrix the factors too. reactions (may be NULL) receives
- * what the joints transmit. False: a matrix is singular, or, with reactions, the step is none since directors
- * or axes in its middle no longer span. */
+ * what the joints transmit. False: a matrix is singular, or, with reactions, the step is invalid because the
+ * directors or axes in its middle have become dependent. */
 static bool inwards(lw_director *d, bool matrix, double *reactions) {
     lw_director_recursive *s = d->recursive;
     lw_wide middle[12], parent[12], f[12], W[6], all[6];
@@ -633,8 +633,8 @@ static void increments(lw_director *d, int i, double du[6]) {
 }
 
 /* The load that the joint will transmit after the increment, W + dW. The next matrix is evaluated with this
- * load, as it would be with multipliers among the unknowns. With W itself, which is far off as long as a long
- * chain is, Newton's method would diverge. */
+ * load, as it would be with multipliers among the unknowns. With W itself, which is far
+ * off during the first iterations on a long chain, Newton's method would diverge. */
 static void expect_load(const lw_director *d, lw_recursive_body *b) {
     for (int j = 0; j < 6; j++)
         for (int a = 0; a < 6; a++) b->load[a] += b->A[6 * j + a] * b->delta[j];

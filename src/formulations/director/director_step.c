@@ -5,7 +5,7 @@
  * that are no longer small. The solution is found when the next increment is expected to be rounding. Then
  * all rows are checked, also those without a multiplier: a step that violates one has left the constraint
  * manifold and is rejected. A rejected step is tried with new pivots, with another choice of rows, and then
- * in halves. What rounding cuts off the state is carried along (docs/theory/director.md, 6: Rounding).
+ * in halves. What rounding removes from the state is carried along (docs/theory/director.md, 6: Rounding).
  *
  * Source   Betsch and Leyendecker (2006), eqs 10-15.
  * Cost     that of the solver (director_solver.h) times the number of increments, as a rule two to four. No
@@ -141,7 +141,7 @@ bool lw_director_directors_are_off(const lw_director *d, int body) {
     return false;
 }
 
-/* q1 = q0 + change, and what rounding cuts off the sum. */
+/* q1 = q0 + change, and what rounding removes from the sum. */
 static void store_places(lw_director_step *s, int i, double *q) {
     for (int k = 12 * i; k < 12 * i + 12; k++) {
         double small = s->rest[k] + s->low_q[k], change = s->change[k] + small, sum = s->q0[k] + change,
@@ -151,8 +151,8 @@ static void store_places(lw_director_step *s, int i, double *q) {
     }
 }
 
-/* v1 = 2 (q1 - q0) / h - v0, and what rounding cuts off: without it the rates would wander, and not quite
- * without direction. */
+/* v1 = 2 (q1 - q0) / h - v0, and the remainder that rounding removes. Without this remainder the rates would
+ * drift in the course of many steps. */
 static void store_rates(lw_director_step *s, int i, double *v) {
     double factor = 2 / s->h;
     for (int k = 12 * i; k < 12 * i + 12; k++) {

@@ -97,9 +97,9 @@ static void hand_force(const recursion *r, int i, const double *tau, double *u, 
         lw_v3_add_cross(link->p, moved + 3, moved);
     } else if (kernel < LW_KERNEL_SPHERICAL) {
         memcpy(moved, f, sizeof moved);
-        lw_v3_add_cross(r->places[i].p, moved + 3, moved);
+        lw_v3_add_cross(r->relative[i].p, moved + 3, moved);
     } else
-        lw_wrench_to_parent(r->places[i].R, r->places[i].p, f, moved);
+        lw_wrench_to_parent(r->relative[i].R, r->relative[i].p, f, moved);
     lw_v6_axpy(1, moved, parent);
 }
 
@@ -109,7 +109,7 @@ static void rise(const recursion *r, int i, const double *u, const double *paren
     const node *own = &r->nodes[i];
     int nv = link->joint.nv, kernel = link->kernel;
     double z[LW_JOINT_MAX_V], t[3];
-    const double *p = kernel < LW_KERNEL_PRISMATIC ? link->p : r->places[i].p;
+    const double *p = kernel < LW_KERNEL_PRISMATIC ? link->p : r->relative[i].p;
     lw_v3_cross(parent, p, t);
     lw_v3_add(t, parent + 3, t);
     if (kernel < LW_KERNEL_PRISMATIC) {
@@ -119,8 +119,8 @@ static void rise(const recursion *r, int i, const double *u, const double *paren
         lw_v3_copy(parent, a);
         lw_v3_copy(t, a + 3);
     } else {
-        lw_m3_tmul_v(r->places[i].R, parent, a);
-        lw_m3_tmul_v(r->places[i].R, t, a + 3);
+        lw_m3_tmul_v(r->relative[i].R, parent, a);
+        lw_m3_tmul_v(r->relative[i].R, t, a + 3);
     }
     if (kernel < LW_KERNEL_SPHERICAL) {
         double rate = (u[0] - lw_v6_dot(own->U, a)) * own->d;

@@ -108,7 +108,7 @@ static void row_defects(massless_method *m, double *out) {
             if (link->prescribed >> k & 1) lw_v6_axpy(data->vdot[link->v + k], r.S + 6 * (link->v + k), x);
         memcpy(r.nodes[i].a, x, sizeof x);
     }
-    lw_loop_method_row_defects(&m->looped, out);
+    lw_loop_method_row_defects(&m->loop_base, out);
 }
 
 /* Refuses accelerations that consist of rounding. The check of balance cannot detect them where a motion that
@@ -124,24 +124,25 @@ static lw_status check_certain(const massless_method *m, double t, lw_error *err
         error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
         "take method lagrange, or a position farther from the singular one",
         "the mechanism is next to a singular position at t = %g, where method massless finds its "
-        "accelerations to %.2g of themselves only",
+        "accelerations only with a relative error of %.2g",
         t, uncertainty);
 }
 
-static lw_status solve_loops(lw_loop_method *looped, double t, const double *tau, lw_error *error) {
-    massless_method *m = (massless_method *)looped;
+static lw_status solve_loops(lw_loop_method *loop_base, double t, const double *tau, lw_error *error) {
+    massless_method *m = (massless_method *)loop_base;
     lw_data *data = m->flow->data;
     lw_status status = lw_springs_consistent(m->flow, m->springs, t, tau, error);
-    if (status == LW_OK && m->springs && !looped->integrating && !m->any_position)
+    if (status == LW_OK && m->springs && !loop_base->integrating && !m->any_position)
         status = lw_springs_check_balance(m->springs, t, tau, error);
     if (status != LW_OK) return status;
-    lw_loop_method_rows(looped);
-    lw_loop_method_stabilise(looped);
-    row_defects(m, looped->defect);
-    lw_loop_equations equations = {data, t, tau, m->flow->null->rep, NULL, looped->defect, looped->lambda};
+    lw_loop_method_rows(loop_base);
+    lw_loop_method_stabilise(loop_base);
+    row_defects(m, loop_base->defect);
+    lw_loop_equations equations = {
+        data, t, tau, m->flow->null->rep, NULL, loop_base->defect, loop_base->lambda};
     status = lw_loop_solve(m->system, &equations, error);
     if (status == LW_OK) status = finite_speeds(m->shape->model, data->vdot, t, error);
-    if (status == LW_OK && !looped->integrating) status = check_certain(m, t, error);
+    if (status == LW_OK && !loop_base->integrating) status = check_certain(m, t, error);
     if (status != LW_OK || !m->shape->count) return status;
     memcpy(m->wdot, data->vdot, (size_t)m->shape->model->nv * sizeof *m->wdot);
     status = add_rates(m, t, tau, m->wdot, error);
@@ -163,10 +164,10 @@ static lw_status look_at(const lw_model *model, lw_null_shape **out, lw_null_kin
     lw_status status = LW_OK;
     enum { LIMIT = 400 }; /* So many speeds take a second or two to examine. */
     if (shape->dense && model->nv > LIMIT)
-        return lw_fail(
-            error, LW_ERROR_UNSUPPORTED, NULL, "take a recursive or a sparse method",
-            "method massless treats closed loops by dense matrices, and stops at %d speeds; here are %d",
-            LIMIT, model->nv);
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "take a recursive or a sparse method",
+                       "method massless treats closed loops by dense matrices, with at most %d speeds; this "
+                       "model has %d",
+                       LIMIT, model->nv);
     if (shape->dense) status = lw_loops_structure(shape, NULL, error);
     if (status == LW_OK) status = lw_null_classify(shape, kinds, shape->arena, error);
     if (status != LW_OK || kinds->undetermined < 0) return status;
@@ -179,7 +180,7 @@ static lw_status look_at(const lw_model *model, lw_null_shape **out, lw_null_kin
 static void destroy(lw_method *base) {
     massless_method *m = (massless_method *)base;
     if (!m) return;
-    m->looped.data = NULL; /* The flow owns the data. */
+    m->loop_base.data = NULL; /* The flow owns the data. */
     lw_loop_system_destroy(m->system);
     lw_projection_destroy(m->projection);
     lw_follow_destroy(m->follow);
@@ -191,7 +192,7 @@ static void destroy(lw_method *base) {
 static lw_flow *flow_of(const massless_method *m) {
     lw_flow *flow = lw_flow_create(m->shape);
     if (!flow) return NULL;
-    lw_data_set_inputs(m->shape->model, flow->data, m->looped.options.inputs);
+    lw_data_set_inputs(m->shape->model, flow->data, m->loop_base.options.inputs);
     for (int k = 0; k < m->shape->count; k++) {
         flow->dampers->skipped[k] = m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC && !m->kinds.latent[k];
         flow->dampers->floor[k] = m->kinds.floor[k];
@@ -206,12 +207,12 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     massless_method *m = (massless_method *)lw_loop_method_create(sizeof *m, &lw_formulation_massless, model,
                                                                   options, solve_loops);
     if (!m) return lw_out_of_memory(error);
-    lw_arena *arena = m->looped.arena;
-    lw_data_destroy(m->looped.data);
-    m->looped.data = NULL;
+    lw_arena *arena = m->loop_base.arena;
+    lw_data_destroy(m->loop_base.data);
+    m->loop_base.data = NULL;
     lw_status status = look_at(model, &m->shape, &m->kinds, error);
     if (status != LW_OK) {
-        destroy(&m->looped.base);
+        destroy(&m->loop_base.base);
         return status;
     }
     const lw_null_shape *shape = m->shape;
@@ -245,14 +246,14 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     if (any && fine)
         fine = lw_follow_create(shape, &m->kinds, m->flow->dampers, options->inputs, arena, &m->follow);
     if (!fine) {
-        destroy(&m->looped.base);
+        destroy(&m->loop_base.base);
         return lw_out_of_memory(error);
     }
-    m->looped.data = m->flow->data;
+    m->loop_base.data = m->flow->data;
     for (int k = shape->count - 1; k >= 0; k--) m->direction[shape->rep_body[k]] = k;
     for (int k = 0; k < shape->kinetic_count; k++) m->taken[k] = ~0u;
     lw_massless_find_floors(m);
-    *out = &m->looped.base;
+    *out = &m->loop_base.base;
     return LW_OK;
 }
 
@@ -311,11 +312,11 @@ static void tell_changes(const massless_method *m, double t, const double *q, co
                 v_change = fabs(y[model->nq + k] - v[k]), v_joint = i;
     }
     if (q_joint && m->springs && q_change > 1e-9)
-        lw_note(&m->looped.options, t, "start",
+        lw_note(&m->loop_base.options, t, "start",
                 "positions held by springs alone moved into balance, the most at joint \"%s\": by %.6g",
                 model->joints[model->bodies[q_joint].joint_index].name, q_change);
     if (v_joint && m->shape->count && v_change > 1e-9)
-        lw_note(&m->looped.options, t, "start",
+        lw_note(&m->loop_base.options, t, "start",
                 "speeds that move no mass follow from the balance of forces; the most changes joint \"%s\": "
                 "by %.6g",
                 model->joints[model->bodies[v_joint].joint_index].name, v_change);
@@ -378,7 +379,7 @@ static lw_status accelerations(lw_method *base, double t, const double *q, const
 
 static const double *speeds(const lw_method *base) {
     const massless_method *m = (const massless_method *)base;
-    return m->shape->dense ? m->looped.v : m->v;
+    return m->shape->dense ? m->loop_base.v : m->v;
 }
 
 static lw_status derivative(lw_method *base, double t, const double *y, double *ydot, lw_power *power,
@@ -389,7 +390,7 @@ static lw_status derivative(lw_method *base, double t, const double *y, double *
     if (m->shape->dense) return lw_loop_method_derivative(base, t, y, ydot, power, error);
     lw_take_state(model, data, t, y, y + model->nq);
     lw_flow_follows(m->flow, true);
-    const double *tau = lw_outer_tau(&m->looped.options, model, t, data->q, data->v);
+    const double *tau = lw_outer_tau(&m->loop_base.options, model, t, data->q, data->v);
     lw_status status = lw_springs_consistent(m->flow, m->springs, t, tau, error);
     lw_flow_follows(m->flow, false);
     if (status == LW_OK) status = lw_massless_accelerate(m, false, error);
@@ -409,7 +410,8 @@ static lw_status must_be_finite(const lw_model *model, const lw_power *power, co
     for (int k = 0; k < model->nq; k++) fine &= isfinite(rows[k]) != 0;
     return fine ? LW_OK
                 : lw_fail(error, LW_ERROR_SINGULAR, NULL, look_at_forces,
-                          "speeds or powers of bodies without mass exceed all numbers at t = %g", t);
+                          "speeds or powers of bodies without mass are too large to compute with at t = %g",
+                          t);
 }
 
 /* The residual of closed loops: ydot less the derivative, which draws positions and velocities back to those
@@ -419,14 +421,14 @@ static lw_status residual_loops(massless_method *m, double t, const double *y, c
     const lw_model *model = m->shape->model;
     lw_data *data = m->flow->data;
     int nq = model->nq;
-    lw_status status = lw_loop_method_derivative(&m->looped.base, t, y, out, power, error);
+    lw_status status = lw_loop_method_derivative(&m->loop_base.base, t, y, out, power, error);
     if (status != LW_OK) return status;
-    lw_loop_method_velocity_defect(&m->looped);
-    lw_loop_close(m->flow->loops, pull, m->looped.defect, out + nq);
+    lw_loop_method_velocity_defect(&m->loop_base);
+    lw_loop_close(m->flow->loops, pull, m->loop_base.defect, out + nq);
     for (int k = 0; k < model->nv; k++)
         out[nq + k] += draw * (data->v[k] - y[nq + k]); /* draws v into balance */
     memcpy(m->v, data->v, (size_t)model->nv * sizeof *m->v);
-    lw_loop_close(m->flow->loops, pull, m->looped.rows->phi, m->v);
+    lw_loop_close(m->flow->loops, pull, m->loop_base.rows->phi, m->v);
     if (m->springs) lw_springs_pull(m->springs, t, pull, m->v);
     lw_q_rate_stable(model, data->q, m->v, out);
     for (int k = 0; k < nq + model->nv; k++) out[k] = ydot[k] - out[k];
@@ -483,13 +485,13 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
         }
         status = lw_springs_settle(m->springs, t, NULL, y, v, &moved, error);
         if (status == LW_OK && moved > jump)
-            lw_note(&m->looped.options, t, "jump",
+            lw_note(&m->loop_base.options, t, "jump",
                     "positions held by springs alone jump by %.3g, as a force on them does; the work of that "
                     "is not accounted for",
                     moved);
         return status;
     }
-    if (m->looped.options.drift == LW_DRIFT_PROJECT)
+    if (m->loop_base.options.drift == LW_DRIFT_PROJECT)
         status = lw_project_state(m->projection, t, y, y + nq, error);
     if (status != LW_OK || !m->shape->count) return status;
     status = lw_massless_settle(m, false, t, y, y + nq, NULL, error);

@@ -46,7 +46,7 @@ static void subspace_rate(const recursion *r, int i, const double *e, double out
         return;
     }
     double R[9], p[3], direct[6 * LW_JOINT_MAX_V], b[6];
-    joint_place_direct(joint, r->q + link->q, R, p, direct);
+    joint_pose_direct(joint, r->q + link->q, R, p, direct);
     turning_rate(joint, direct, v, e, b);
     /* S = -Ad S_direct, and Ad turns with the joint. */
     double moving[6] = {0}, other[6] = {0}, across[6];
@@ -89,7 +89,7 @@ static void general_correct(const recursion *r, int i, const double *E, const do
     double rate[6], *bias = r->nodes[i].bias;
     if (E) {
         double carried[6], moving[6] = {0};
-        placed_twist_to_child(r, i, E, carried);
+        twist_to_child_by_pose(r, i, E, carried);
         for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(v[k], S + 6 * k, moving);
         lw_v3_add_cross(moving, carried, bias);
         lw_v3_add_cross(moving, carried + 3, bias + 3);

@@ -274,6 +274,48 @@ static bool factor_structure(lw_dampers *d, lw_arena *arena) {
     return fine;
 }
 
+/* What every damper is, once its element is known: `which` are the elements in the order of dampers. */
+static void describe_dampers(lw_dampers *d, int (*which)[2], const index_lists *speeds,
+                             const index_lists *bodies) {
+    const lw_model *model = d->null->shape->model;
+    int shares = 0;
+    for (int k = 0; k < d->count; k++) {
+        const lw_force *force = &model->forces[which[k][1]];
+        damper *to = &d->dampers[k];
+        *to = (damper){.share = shares, .speed = force->v, .kind = kind_of(force)};
+        d->forces[k] = force;
+        to->line = d->line_of[which[k][1]];
+        to->count = find_shares(model, force, speeds, bodies, d->shares + shares);
+        shares += to->count;
+        to->constant = (to->kind == IN_JOINT || to->kind == ON_LINE) && is_linear(force);
+        to->latent = is_latent(force);
+        if (to->constant) to->c = lw_joint_damping(force, NULL, 0, 0, 0);
+        if (to->kind == IN_BUSHING) {
+            int from, end;
+            span(force, &from, &end);
+            to->from = (unsigned char)from, to->end = (unsigned char)end;
+        }
+        lw_damper_bodies(model, force, to->bodies);
+        for (const share *s = d->shares + to->share; s < d->shares + to->share + to->count; s++)
+            to->moves[0] |= s->first >= 0, to->moves[1] |= s->second >= 0;
+    }
+}
+
+/* Marks the directions of latent dampers, and their elements. */
+static bool mark_latent(lw_dampers *d, lw_arena *arena) {
+    const lw_model *model = d->null->shape->model;
+    for (int k = 0; k < d->count; k++) {
+        const damper *own = &d->dampers[k];
+        if (!own->latent) continue;
+        for (const share *s = d->shares + own->share; s < d->shares + own->share + own->count; s++)
+            d->latent[s->direction] = true;
+        if (!d->still) d->still = LW_NEW(arena, bool, model->force_count);
+        if (!d->still) return false;
+        d->still[d->forces[k] - model->forces] = true;
+    }
+    return true;
+}
+
 lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
     const lw_null_shape *shape = null->shape;
     const lw_model *model = shape->model;
@@ -315,37 +357,8 @@ lw_dampers *lw_dampers_create(const lw_null *null, lw_arena *arena) {
     d->rate = LW_NEW(arena, double, 6 * (size_t)most + 1);
     d->wrench = LW_NEW(arena, double, shape->dense ? 12 * (size_t)d->count + 1 : 1);
     fine = fine && !lw_arena_failed(arena);
-    shares = 0;
-    for (int k = 0; k < d->count && fine; k++) {
-        const lw_force *force = &model->forces[order[k][1]];
-        damper *to = &d->dampers[k];
-        *to = (damper){.share = shares, .speed = force->v, .kind = kind_of(force)};
-        d->forces[k] = force;
-        to->line = d->line_of[order[k][1]];
-        to->count = find_shares(model, force, &speeds, &bodies, d->shares + shares);
-        shares += to->count;
-        to->constant = (to->kind == IN_JOINT || to->kind == ON_LINE) && is_linear(force);
-        to->latent = is_latent(force);
-        if (to->constant) to->c = lw_joint_damping(force, NULL, 0, 0, 0);
-        if (to->kind == IN_BUSHING) {
-            int from, end;
-            span(force, &from, &end);
-            to->from = (unsigned char)from, to->end = (unsigned char)end;
-        }
-        lw_damper_bodies(model, force, to->bodies);
-        for (const share *s = d->shares + to->share; s < d->shares + to->share + to->count; s++)
-            to->moves[0] |= s->first >= 0, to->moves[1] |= s->second >= 0;
-    }
-    fine = fine && matrix_structure(d, arena) && factor_structure(d, arena);
-    for (int k = 0; k < d->count && fine; k++)
-        for (const share *s = d->shares + d->dampers[k].share;
-             s < d->shares + d->dampers[k].share + d->dampers[k].count; s++)
-            d->latent[s->direction] |= d->dampers[k].latent;
-    for (int k = 0; k < d->count && fine; k++) {
-        if (!d->dampers[k].latent) continue;
-        if (!d->still) fine = (d->still = LW_NEW(arena, bool, model->force_count)) != NULL;
-        if (fine) d->still[d->forces[k] - model->forces] = true;
-    }
+    if (fine) describe_dampers(d, order, &speeds, &bodies);
+    fine = fine && matrix_structure(d, arena) && factor_structure(d, arena) && mark_latent(d, arena);
     free_index(&speeds), free_index(&bodies), free(order), free(found);
     return fine ? d : NULL;
 }

@@ -37,7 +37,7 @@ static void tell_switches(massless_method *m, double t, const bool *before) {
         lw_describe_speed(model, m->kinds.speed[k], motion, sizeof motion);
         follow->once[k] = true;
         lw_note(
-            &m->looped.options, t, "switch",
+            &m->loop_base.options, t, "switch",
             follow->loose[k]
                 ? "no damper resists the %s of body \"%s\", which has no mass, from here on: springs hold it"
                 : "a damper resists the %s of body \"%s\", which has no mass, from here on, and "
@@ -54,7 +54,7 @@ static void tell_jump(const massless_method *m, double t, const double *from, co
         for (int k = model->links[i].q; k < model->links[i].q + model->links[i].joint.nq; k++)
             if (fabs(to[k] - from[k]) > most) most = fabs(to[k] - from[k]), joint = i;
     if (most > 1e-6 * fmin(1, m->shape->length))
-        lw_note(&m->looped.options, t, "jump",
+        lw_note(&m->loop_base.options, t, "jump",
                 "positions held by springs alone jump, as a force on them does, the most at joint \"%s\": by "
                 "%.6g; "
                 "%.6g J go into vibration that a small mass would keep, and are booked as dissipation",
@@ -101,7 +101,7 @@ void lw_massless_release(lw_method *base, double t) {
     lw_flow *const flows[] = {m->flow, m->ahead, m->probe};
     for (int f = 0; f < 3; f++) lw_follow_release(flows[f]);
     m->follow->begun = false;
-    lw_note(&m->looped.options, t, "switch",
+    lw_note(&m->loop_base.options, t, "switch",
             "forces switch to and fro without end: from here on they are followed as they come, without "
             "looking for "
             "the instants at which they switch");

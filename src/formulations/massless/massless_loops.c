@@ -169,26 +169,11 @@ static void take_last(lw_loop_null *l, int free_count, int count) {
         }
 }
 
-lw_status lw_loop_null_at(lw_loop_null *l, lw_null *null, lw_data *data, lw_error *error) {
-    const lw_null_shape *shape = l->shape;
-    const lw_model *model = shape->model;
-    int n = l->count, count = shape->count, nv = model->nv;
-    allowed(l, data);
-    if (!count) return LW_OK;
-    kinetic(l, data);
-    int free_count = still(l);
-    /* If one more motion is massless, the position is singular: the smallest singular value that is not of a
-     * direction must exceed rounding. */
-    if (free_count < count ||
-        (free_count > count && !(l->values[free_count - count - 1] > 1e-13 * l->values[0])))
-        return lw_fail(
-            error, LW_ERROR_SINGULAR, NULL, "give the bodies without mass some, or choose another position",
-            "bodies without mass are in a singular position: there are more motions without mass than "
-            "elsewhere");
-    take_last(l, free_count, count);
-    /* The basis is transformed so that it has ones at the speeds that represent it, B := B (B_rep)^-1, by
-     * elimination on columns. The rows with the largest pivots are chosen, unless the choice of another basis
-     * is taken over. */
+/* Transforms the basis so that it has ones at the speeds that represent it, B := B (B_rep)^-1, by elimination
+ * on columns. The rows with the largest pivots are chosen, unless the choice of another basis is taken over.
+ * Returns false if the columns depend on each other. */
+static bool represent(lw_loop_null *l, lw_null *null) {
+    const int n = l->count, count = l->shape->count;
     for (int k = 0; k < count; k++) {
         int row = -1, best = k;
         for (int i = 0; i < n; i++) {
@@ -199,9 +184,7 @@ lw_status lw_loop_null_at(lw_loop_null *l, lw_null *null, lw_data *data, lw_erro
                 if (row < 0 || fabs(l->basis[i + j * n]) > fabs(l->basis[row + best * n])) row = i, best = j;
         }
         double pivot = row < 0 ? 0 : l->basis[row + best * n];
-        if (!(fabs(pivot) > 1e-9))
-            return lw_fail(error, LW_ERROR_SINGULAR, NULL, "choose another position",
-                           "motions without mass of closed loops depend on each other there");
+        if (!(fabs(pivot) > 1e-9)) return false;
         null->rep[k] = l->speed[row];
         for (int i = 0; i < n; i++) {
             double x = l->basis[i + best * n];
@@ -214,7 +197,15 @@ lw_status lw_loop_null_at(lw_loop_null *l, lw_null *null, lw_data *data, lw_erro
             for (int i = 0; i < n; i++) l->basis[i + j * n] -= x * l->basis[i + k * n];
         }
     }
-    for (int k = 0; k < count; k++) {
+    return true;
+}
+
+/* Puts the columns of the basis, and the twists that they cause, into null. */
+static void store_directions(const lw_loop_null *l, lw_null *null) {
+    const lw_null_shape *shape = l->shape;
+    const lw_model *model = shape->model;
+    const int n = l->count, nv = model->nv;
+    for (int k = 0; k < shape->count; k++) {
         double *value = null->value + shape->entry_start[k];
         int rep = 0;
         while (l->speed[rep] != null->rep[k]) rep++;
@@ -228,6 +219,28 @@ lw_status lw_loop_null_at(lw_loop_null *l, lw_null *null, lw_data *data, lw_erro
                            l->jacobian + 6 * ((size_t)n * (size_t)b + (size_t)i), twist);
         }
     }
+}
+
+lw_status lw_loop_null_at(lw_loop_null *l, lw_null *null, lw_data *data, lw_error *error) {
+    const int count = l->shape->count;
+    allowed(l, data);
+    if (!count) return LW_OK;
+    kinetic(l, data);
+    int free_count = still(l);
+    /* If one more motion is massless, the position is singular: the smallest singular value that is not of a
+     * direction must exceed rounding. */
+    if (free_count < count ||
+        (free_count > count && !(l->values[free_count - count - 1] > 1e-13 * l->values[0])))
+        return lw_fail(
+            error, LW_ERROR_SINGULAR, NULL,
+            "give some mass to the bodies without, or choose another position",
+            "bodies without mass are in a singular position: there are more motions without mass than "
+            "elsewhere");
+    take_last(l, free_count, count);
+    if (!represent(l, null))
+        return lw_fail(error, LW_ERROR_SINGULAR, NULL, "choose another position",
+                       "motions without mass of closed loops depend on each other there");
+    store_directions(l, null);
     return LW_OK;
 }
 
@@ -472,7 +485,8 @@ lw_status lw_loop_solve(lw_loop_system *s, const lw_loop_equations *e, lw_error 
     if (!factor_system(s, e)) {
         lw_take_state(model, data, e->t, s->q, s->v);
         return lw_fail(
-            error, LW_ERROR_SINGULAR, NULL, "choose another position, or give bodies without mass some",
+            error, LW_ERROR_SINGULAR, NULL,
+            "choose another position, or give some mass to the bodies without",
             "the mechanism is in a singular position at t = %g: a motion that its loops allow moves "
             "no mass there",
             e->t);

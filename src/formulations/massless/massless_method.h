@@ -10,7 +10,7 @@
 #include "constraints/projection.h"
 
 typedef struct massless_method {
-    lw_loop_method looped; /* The base of methods with closed loops; its data are those of flow. */
+    lw_loop_method loop_base; /* The base of methods with closed loops; its data are those of flow. */
     lw_null_shape *shape;
     lw_null_kinds kinds;
     lw_flow *flow;  /* The present state. */

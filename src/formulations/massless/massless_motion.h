@@ -31,10 +31,10 @@ void lw_null_respond(const lw_null *null, const recursion *r, int body, const do
 
 /* Computes the relative poses of all joints at r->q, which the velocity recursion of tree_recursion.h
  * computes otherwise. */
-static inline void place_joints(const recursion *r) {
+static inline void find_relative_poses(const recursion *r) {
     turn_joints(r);
     for (int i = 1; i <= r->model->body_count && r->model->revolute_count < r->model->body_count; i++)
-        BY_JOINT(&r->model->links[i], place, r, i)
+        BY_JOINT(&r->model->links[i], pose, r, i)
 }
 
 /* Returns the motion subspace of joint i, 6 per speed; S is workspace for joints that store none. */
@@ -47,8 +47,8 @@ static inline const double *subspace(const recursion *r, int i, double S[6]) {
 
 /* Transforms a twist of the parent into the axes and to the origin of body i, for a joint whose relative pose
  * is stored. */
-static inline void placed_twist_to_child(const recursion *r, int i, const double parent[6], double out[6]) {
-    const place *at = &r->places[i];
+static inline void twist_to_child_by_pose(const recursion *r, int i, const double parent[6], double out[6]) {
+    const relative_pose *at = &r->relative[i];
     double t[3];
     lw_v3_cross(parent, at->p, t);
     lw_v3_add(t, parent + 3, t);
@@ -60,10 +60,10 @@ static inline void twist_to_child(const recursion *r, int i, const double parent
     const lw_link *link = &r->model->links[i];
     const int kernel = link->kernel;
     if (kernel >= LW_KERNEL_SPHERICAL) {
-        placed_twist_to_child(r, i, parent, out);
+        twist_to_child_by_pose(r, i, parent, out);
         return;
     }
-    const double *p = kernel < LW_KERNEL_PRISMATIC ? link->p : r->places[i].p;
+    const double *p = kernel < LW_KERNEL_PRISMATIC ? link->p : r->relative[i].p;
     double t[3];
     lw_v3_cross(parent, p, t);
     lw_v3_add(t, parent + 3, t);

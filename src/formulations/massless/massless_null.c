@@ -59,7 +59,7 @@ static void add_indicator(int nv, const double *S, double length, const double *
 
 /* Adds to the lower triangle of G what a ball joint or a universal joint (with its first axis) cannot absorb:
  * the velocity of its point and, for a universal joint, the rotation about the normal to both axes. */
-INLINE void add_point(int nv, const double *S, const place *at, const double *axis, double weight,
+INLINE void add_point(int nv, const double *S, const relative_pose *at, const double *axis, double weight,
                       double *G) {
     double velocity[3 * LW_JOINT_MAX_V], turning[LW_JOINT_MAX_V] = {0};
     for (int k = 0; k < nv; k++) {
@@ -90,7 +90,7 @@ INLINE void resistance(const lw_null *null, const recursion *r, int i, const dou
         const lw_link *link = &r->model->links[child];
         const double *motion = subspace(r, child, own);
         if (link->kernel == LW_KERNEL_SPHERICAL || link->kernel == LW_KERNEL_UNIVERSAL) {
-            add_point(nv, S, &r->places[child], link->kernel == LW_KERNEL_UNIVERSAL ? motion : NULL, weight,
+            add_point(nv, S, &r->relative[child], link->kernel == LW_KERNEL_UNIVERSAL ? motion : NULL, weight,
                       G);
             continue;
         }
@@ -281,7 +281,7 @@ static void find(lw_null *null, const recursion *r) {
 
 void lw_null_at(lw_null *null, lw_data *data) {
     const recursion r = recursion_of(null->shape->model, data);
-    place_joints(&r);
+    find_relative_poses(&r);
     lw_null_kinetics(null, &r);
     find(null, &r);
 }

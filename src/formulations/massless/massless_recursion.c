@@ -195,11 +195,56 @@ void lw_massless_accelerate_by_rates(massless_method *m, double *vdot) {
 /* The floor of a speed that is left out is infinite. All other floors are at most those of the compiled
  * model, which are a part of the composite inertia. In a long chain the composite inertia may exceed by far
  * what a massless body carries, so floors are also at most 1e-11 of the pivots at some positions. */
-void lw_massless_find_floors(massless_method *m) {
+/* Raises m->rate, per speed, to its pivot at position s of a few that lie beside the initial one. */
+static void look_at_pivots(massless_method *m, recursion *r, int s) {
     const lw_model *model = m->shape->model;
     const lw_null_shape *shape = m->shape;
     lw_data *data = m->flow->data;
-    recursion r = recursion_of(model, data);
+    memcpy(m->q, model->q0, (size_t)model->nq * sizeof *m->q);
+    for (int k = 0; k < model->nv; k++) m->v[k] = sin(1.0 + k) * shape->unit[k];
+    lw_integrate_q(model, m->q, m->v, 0.3 * s);
+    lw_take_state(model, data, 0, m->q, NULL);
+    memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
+    r->load = NULL;
+    velocities(r);
+    int speed;
+    lw_null_at(m->flow->null, data);
+    take_left_out(m);
+    eliminate_deficient(m, r, &speed);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        for (int k = 0; k < link->joint.nv; k++) {
+            /* The kernel of free joints stores the rows of rotations first. */
+            int row = link->kernel == LW_KERNEL_FREE && !shape->left_out[i] ? (k + 3) % 6 : k;
+            double inverse =
+                link->kernel < LW_KERNEL_SPHERICAL ? r->nodes[i].d : r->D[6 * (link->v + row) + row];
+            if (!(link->prescribed >> k & 1) && inverse > 0 && isfinite(inverse))
+                m->rate[link->v + k] = fmax(m->rate[link->v + k], 1 / inverse);
+        }
+    }
+}
+
+/* A speed that was left out or singular at all these positions gets the pivot of the joint's other speeds of
+ * its kind. */
+static void even_out_pivots(massless_method *m) {
+    const lw_model *model = m->shape->model;
+    const lw_null_shape *shape = m->shape;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        double most[2] = {0, 0};
+        for (int k = 0; k < link->joint.nv && shape->responding[i]; k++) {
+            double *of = &most[lw_joint_speed_turns(link->joint.type, k)];
+            *of = fmax(*of, m->rate[link->v + k]);
+        }
+        for (int k = 0; k < link->joint.nv && shape->responding[i]; k++)
+            m->rate[link->v + k] = most[lw_joint_speed_turns(link->joint.type, k)];
+    }
+}
+
+void lw_massless_find_floors(massless_method *m) {
+    const lw_model *model = m->shape->model;
+    const lw_null_shape *shape = m->shape;
+    recursion r = recursion_of(model, m->flow->data);
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++)
             m->floor[model->links[i].v + k] = shape->left_out[i] >> k & 1 ? HUGE_VAL : 0;
@@ -209,44 +254,10 @@ void lw_massless_find_floors(massless_method *m) {
         return;
     }
     r.floor = m->floor;
-    for (int s = 0; s < 3; s++) {
-        memcpy(m->q, model->q0, (size_t)model->nq * sizeof *m->q);
-        for (int k = 0; k < model->nv; k++) m->v[k] = sin(1.0 + k) * shape->unit[k];
-        lw_integrate_q(model, m->q, m->v, 0.3 * s);
-        lw_take_state(model, data, 0, m->q, NULL);
-        memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
-        r.load = NULL;
-        velocities(&r);
-        int speed;
-        lw_null_at(m->flow->null, data);
-        take_left_out(m);
-        eliminate_deficient(m, &r, &speed);
-        for (int i = 1; i <= model->body_count; i++) {
-            const lw_link *link = &model->links[i];
-            for (int k = 0; k < link->joint.nv; k++) {
-                /* The kernel of free joints stores the rows of rotations first. */
-                int row = link->kernel == LW_KERNEL_FREE && !shape->left_out[i] ? (k + 3) % 6 : k;
-                double inverse =
-                    link->kernel < LW_KERNEL_SPHERICAL ? r.nodes[i].d : r.D[6 * (link->v + row) + row];
-                if (!(link->prescribed >> k & 1) && inverse > 0 && isfinite(inverse))
-                    m->rate[link->v + k] = fmax(m->rate[link->v + k], 1 / inverse);
-            }
-        }
-    }
+    for (int s = 0; s < 3; s++) look_at_pivots(m, &r, s);
     double typical = 0;
     for (int k = 0; k < model->nv; k++) typical += m->rate[k] / model->nv;
-    for (int i = 1; i <= model->body_count && !shape->dense; i++) {
-        const lw_link *link = &model->links[i];
-        /* A speed that was left out or singular at all these positions gets the pivot of the joint's other
-         * speeds of its kind. */
-        double most[2] = {0, 0};
-        for (int k = 0; k < link->joint.nv && shape->responding[i]; k++) {
-            double *of = &most[lw_joint_speed_turns(link->joint.type, k)];
-            *of = fmax(*of, m->rate[link->v + k]);
-        }
-        for (int k = 0; k < link->joint.nv && shape->responding[i]; k++)
-            m->rate[link->v + k] = most[lw_joint_speed_turns(link->joint.type, k)];
-    }
+    if (!shape->dense) even_out_pivots(m);
     for (int k = 0; k < model->nv; k++) {
         double seen = m->rate[k] > 0 ? 1e-11 * m->rate[k] : HUGE_VAL;
         m->least[k] = fmin(model->pivot_floor[k], seen);
@@ -292,9 +303,9 @@ void lw_massless_balance_rows(massless_method *m, const double *wdot, double *ro
             lw_v3_add_cross(link->p, moved + 3, moved);
         } else if (link->kernel < LW_KERNEL_SPHERICAL) {
             memcpy(moved, f, sizeof moved);
-            lw_v3_add_cross(r.places[i].p, moved + 3, moved);
+            lw_v3_add_cross(r.relative[i].p, moved + 3, moved);
         } else
-            lw_wrench_to_parent(r.places[i].R, r.places[i].p, f, moved);
+            lw_wrench_to_parent(r.relative[i].R, r.relative[i].p, f, moved);
         lw_v6_axpy(1, moved, r.wrenches + 6 * link->parent);
     }
 }

@@ -69,9 +69,72 @@ static bool find_groups(const lw_null_shape *shape, int *up) {
     return true;
 }
 
+static void take_memory(lw_springs *s, lw_arena *arena) {
+    const lw_model *model = s->flow->model;
+    const int n = s->flow->shape->count, room = s->candidates + 1;
+    s->candidate = LW_NEW(arena, int, room);
+    s->direction = LW_NEW(arena, int, room);
+    s->first = LW_NEW(arena, int, room);
+    s->start = LW_NEW(arena, int, room);
+    s->G = LW_NEW(arena, double *, room);
+    s->order = LW_NEW(arena, int *, room);
+    s->q = LW_NEW(arena, double, model->nq + 1);
+    s->v = LW_NEW(arena, double, model->nv + 1);
+    s->u = LW_NEW(arena, double, model->nv + 1);
+    s->z = LW_NEW(arena, double, n + 1);
+    s->plus = LW_NEW(arena, double, n + 1);
+    s->minus = LW_NEW(arena, double, n + 1);
+    s->g = LW_NEW(arena, double, room);
+    s->solution = LW_NEW(arena, double, room);
+    s->group = LW_NEW(arena, int, n + 1);
+    s->effort = LW_NEW(arena, double, model->body_count + 1 + model->nv);
+    s->noise = LW_NEW(arena, double, room);
+    s->unstable = LW_NEW(arena, int, room);
+    s->lost = LW_NEW(arena, bool, room);
+    s->stiffness = LW_NEW(arena, double, room);
+    s->region = LW_NEW(arena, bool, n + 1);
+    s->radius = LW_NEW(arena, double, room);
+    s->reach = LW_NEW(arena, double, room);
+    s->step = LW_NEW(arena, double, room);
+    s->down = LW_NEW(arena, double, room);
+}
+
+/* Counts the candidates, then sorts them, by the root of their group; next has n + 2 zeros. */
+static void sort_candidates(lw_springs *s, const bool *candidate, int *up, int *next) {
+    const int n = s->flow->shape->count;
+    int *size = next, at = 0;
+    for (int k = 0; k < n; k++)
+        if (candidate[k]) size[root(up, k)]++;
+    for (int k = 0; k < n; k++) s->group[k] = -1;
+    for (int k = 0; k < n; k++) {
+        if (!size[k]) continue;
+        int own = size[k];
+        s->group[k] = s->groups;
+        s->first[s->groups++] = at;
+        size[k] = at;
+        at += own;
+    }
+    s->first[s->groups] = at;
+    for (int k = 0; k < n; k++) s->group[k] = s->group[root(up, k)];
+    for (int k = 0; k < n; k++)
+        if (candidate[k]) s->candidate[next[root(up, k)]++] = k;
+}
+
+/* The matrices of the groups. */
+static void take_matrices(lw_springs *s, lw_arena *arena) {
+    size_t most = 0;
+    for (int g = 0; g < s->groups; g++) {
+        size_t own = (size_t)(s->first[g + 1] - s->first[g]);
+        if (own > most) most = own;
+        s->G[g] = LW_NEW(arena, double, own *own);
+        s->order[g] = LW_NEW(arena, int, own);
+    }
+    s->room = LW_NEW(arena, double, most *most + 1);
+    s->shifted = LW_NEW(arena, double, most *most + 1);
+}
+
 lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candidate, lw_arena *arena) {
     const lw_null_shape *shape = flow->shape;
-    const lw_model *model = flow->model;
     lw_springs *s = LW_NEW(arena, lw_springs, 1);
     int n = shape->count, *up = malloc(((size_t)n + 1) * sizeof *up);
     int *next = calloc((size_t)n + 2, sizeof *next);
@@ -80,62 +143,13 @@ lw_springs *lw_springs_create(lw_flow *flow, lw_flow *probe, const bool *candida
         s->flow = flow, s->probe = probe;
         probe->data->still = probe->dampers->still;
         for (int k = 0; k < n; k++) s->candidates += candidate[k];
-        int room = s->candidates + 1;
-        s->candidate = LW_NEW(arena, int, room);
-        s->direction = LW_NEW(arena, int, room);
-        s->first = LW_NEW(arena, int, room);
-        s->start = LW_NEW(arena, int, room);
-        s->G = LW_NEW(arena, double *, room);
-        s->order = LW_NEW(arena, int *, room);
-        s->q = LW_NEW(arena, double, model->nq + 1);
-        s->v = LW_NEW(arena, double, model->nv + 1);
-        s->u = LW_NEW(arena, double, model->nv + 1);
-        s->z = LW_NEW(arena, double, n + 1);
-        s->plus = LW_NEW(arena, double, n + 1);
-        s->minus = LW_NEW(arena, double, n + 1);
-        s->g = LW_NEW(arena, double, room);
-        s->solution = LW_NEW(arena, double, room);
-        s->group = LW_NEW(arena, int, n + 1);
-        s->effort = LW_NEW(arena, double, model->body_count + 1 + model->nv);
-        s->noise = LW_NEW(arena, double, room);
-        s->unstable = LW_NEW(arena, int, room);
-        s->lost = LW_NEW(arena, bool, room);
-        s->stiffness = LW_NEW(arena, double, room);
-        s->region = LW_NEW(arena, bool, n + 1);
-        s->radius = LW_NEW(arena, double, room);
-        s->reach = LW_NEW(arena, double, room);
-        s->step = LW_NEW(arena, double, room);
-        s->down = LW_NEW(arena, double, room);
+        take_memory(s, arena);
         fine = !lw_arena_failed(arena);
     }
-    if (fine) { /* Candidates are counted, then sorted, by the root of their group. */
-        int *size = next, at = 0;
-        for (int k = 0; k < n; k++)
-            if (candidate[k]) size[root(up, k)]++;
-        for (int k = 0; k < n; k++) s->group[k] = -1;
-        for (int k = 0; k < n; k++) {
-            if (!size[k]) continue;
-            int own = size[k];
-            s->group[k] = s->groups;
-            s->first[s->groups++] = at;
-            size[k] = at;
-            at += own;
-        }
-        s->first[s->groups] = at;
-        for (int k = 0; k < n; k++) s->group[k] = s->group[root(up, k)];
-        for (int k = 0; k < n; k++)
-            if (candidate[k]) s->candidate[next[root(up, k)]++] = k;
-        size_t most = 0;
-        for (int g = 0; g < s->groups && fine; g++) {
-            size_t own = (size_t)(s->first[g + 1] - s->first[g]);
-            if (own > most) most = own;
-            s->G[g] = LW_NEW(arena, double, own *own);
-            s->order[g] = LW_NEW(arena, int, own);
-            fine = s->G[g] && s->order[g];
-        }
-        s->room = LW_NEW(arena, double, most *most + 1);
-        s->shifted = LW_NEW(arena, double, most *most + 1);
-        fine = fine && !lw_arena_failed(arena);
+    if (fine) {
+        sort_candidates(s, candidate, up, next);
+        take_matrices(s, arena);
+        fine = !lw_arena_failed(arena);
     }
     free(next), free(up);
     return fine ? s : NULL;

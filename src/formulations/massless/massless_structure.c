@@ -151,7 +151,7 @@ static double typical_length(const lw_model *model) {
 static void inspect(const lw_model *model, lw_data *data, double length, double *K, unsigned char *null,
                     unsigned char *plain) {
     const recursion r = recursion_of(model, data);
-    place_joints(&r);
+    find_relative_poses(&r);
     memset(K, 0, 36 * ((size_t)model->body_count + 1) * sizeof *K);
     for (int i = model->body_count; i >= 1; i--) {
         const lw_link *link = &model->links[i];

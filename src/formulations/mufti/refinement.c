@@ -156,11 +156,10 @@ static lw_status lost(const lw_refinement *r, const leftover *at, const char *na
     static const char *const remedy = "take another method: rcr, cut or tree lose nothing in sums of masses";
     if (at->body > 0) {
         const lw_body *body = &model->bodies[at->body];
-        return lw_fail_at(
-            error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name, remedy,
-            "method %s cannot balance it to more than %.1g of the forces on it: the equations of motion "
-            "are singular or nearly so, or the body is lost in rounding beside heavier ones",
-            name, at->wrong);
+        return lw_fail_at(error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name, remedy,
+                          "method %s balances it only to %.1g of the forces on it: the equations of motion "
+                          "are singular or nearly so, or the body is lost in rounding beside heavier ones",
+                          name, at->wrong);
     }
     char what[160];
     lw_row_describe(model, &r->s->rows->rows[at->row], what, sizeof what);

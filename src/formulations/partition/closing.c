@@ -66,7 +66,7 @@ lw_status lw_closing_positions(lw_closing *c, double t, double *q, lw_error *err
     lw_status status = LW_OK;
     lw_take_state(c->model, c->data, t, q, NULL);
     memcpy(c->trial, c->data->q, size);
-    c->guess_is_placed = false;
+    c->guess_has_poses = false;
     lw_closing_scatter(c);
     for (int k = 0; k < c->step_count && status == LW_OK; k++)
         status = lw_closing_step_position(c, &c->steps[k], error);
@@ -145,7 +145,7 @@ static void describe(const lw_closing *c, const lw_closing_step *s, char *text, 
         return;
     }
     if (s->kind == LW_STEP_FIT) {
-        snprintf(text, size, "joint \"%s\": from the places of both its bodies",
+        snprintf(text, size, "joint \"%s\": from the poses of both its bodies",
                  c->model->joints[c->chains[s->edges[0]].joint].name);
         return;
     }

@@ -112,7 +112,7 @@ struct lw_closing {
 
     lw_pose *world;       /* The poses of the nodes at the position evaluated last. */
     double *q, *trial;    /* The position evaluated last, and the one sought. */
-    bool guess_is_placed; /* world belongs to the guess. */
+    bool guess_has_poses; /* world belongs to the guess. */
 
     /* Workspace of planning. */
     int *start, *at; /* Edges between groups, sorted by group. */

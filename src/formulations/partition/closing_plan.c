@@ -1,15 +1,17 @@
 /* closing_plan.c - the order in which groups of bodies merge, for one set of independent speeds.
  *
- *   1. Bodies that are connected by given coordinates and welds form one group. 2. As long as there are any,
- *   the following are solved: joints whose two bodies are in one group; couplings
- *      with one unknown; two groups connected twice, or three groups connected in a ring, by edges for which
- *      there is a closed formula.
+ *   1. Bodies that are connected by given coordinates and welds form one group.
+ *
+ *   2. As long as there are any, the following are solved: joints whose two bodies are in one group;
+ *      couplings with one unknown; two groups connected twice, or three groups connected in a ring, by edges
+ *      for which there is a closed formula.
+ *
  *   3. The remaining coordinates are left to Newton's method.
  *
  * Where loops are redundant there are several rings: the first one that is far from a dead point is taken,
- * otherwise the best. A ring of three groups is rigid whatever is connected to it, so that the order of 2
- * does not decide what can be solved. Whether axes are coaxial, or slides parallel, within a group is decided
- * at the position evaluated last.
+ * otherwise the best. A ring of three groups is rigid whatever is connected to it, so that the order of the
+ * solutions in step 2 does not decide what can be solved. Whether axes are coaxial, or slides parallel,
+ * within a group is decided at the position evaluated last.
  *
  * Source   docs/theory/closing.md, section 2.
  * Cost     O(steps (edges + rings)), no allocation.
@@ -47,7 +49,7 @@ static bool is_rod(const lw_closing *c, int group) { return group >= c->rods && 
 
 /* --- geometry at the position evaluated last -------------------------------------------------------- */
 
-static void place_of_end(const lw_closing *c, int edge, int side, double p[3]) {
+static void end_point(const lw_closing *c, int edge, int side, double p[3]) {
     lw_pose end;
     lw_closing_end(c, c->world, edge, side, &end);
     lw_v3_copy(end.p, p);
@@ -62,8 +64,8 @@ static void direction(const lw_closing *c, int edge, int side, double out[3]) {
 /* Returns whether two ends on one group are apart, perpendicular to the direction n. */
 static bool apart(const lw_closing *c, int e, int e_side, int f, int f_side, const double n[3]) {
     double a[3], b[3];
-    place_of_end(c, e, e_side, a);
-    place_of_end(c, f, f_side, b);
+    end_point(c, e, e_side, a);
+    end_point(c, f, f_side, b);
     lw_v3_sub(b, a, b);
     lw_v3_axpy(-lw_v3_dot(b, n), n, b);
     return lw_v3_norm(b) > APART * c->length;

@@ -56,7 +56,7 @@ static void slide_direction(const lw_closing *c, const lw_closing_step *s, int k
 }
 
 /* Computes the pose of the group behind edge k, a slide at zero, in the frame of the group before it. */
-static void slide_place(const ring *r, int k, lw_pose *T) {
+static void slide_pose(const ring *r, int k, lw_pose *T) {
     lw_pose inverse;
     lw_pose_invert(r->end[k].R, r->end[k].p, inverse.R, inverse.p);
     lw_pose_compose(r->start[k].R, r->start[k].p, inverse.R, inverse.p, T->R, T->p);
@@ -119,8 +119,8 @@ double lw_closing_quality(const lw_closing *c, const lw_closing_step *s) {
 static double branch(lw_closing *c, lw_closing_step *s, double h, double size) {
     const double near = 0.1, clearly = 0.25;
     if (h < near * size) {
-        if (!c->guess_is_placed) lw_closing_poses(c, c->trial);
-        c->guess_is_placed = true;
+        if (!c->guess_has_poses) lw_closing_poses(c, c->trial);
+        c->guess_has_poses = true;
         double guess = lw_closing_measure(c, s);
         if (fabs(guess + s->branch * h) < clearly * fabs(guess - s->branch * h)) s->branch = -s->branch;
     }
@@ -234,7 +234,7 @@ static bool prr(lw_closing *c, lw_closing_step *s, double *gap) {
     look(c, s, c->pose, 3, &r);
     directions(c, s, c->pose, 3, &r);
     slide_direction(c, s, 0, &r, e);
-    slide_place(&r, 0, &T12);
+    slide_pose(&r, 0, &T12);
     lw_pose_point(T12.R, T12.p, r.start[1].p, b); /* B_1 with the slide at zero */
     across(r.n[0], b, r.end[2].p, w);
     across(r.n[2], r.start[2].p, r.end[1].p, r3);
@@ -273,8 +273,8 @@ static bool ppr(lw_closing *c, lw_closing_step *s) {
     directions(c, s, c->pose, 3, &r);
     slide_direction(c, s, 0, &r, e);
     slide_direction(c, s, 1, &r, f2);
-    slide_place(&r, 0, &T12);
-    slide_place(&r, 1, &T23);
+    slide_pose(&r, 0, &T12);
+    slide_pose(&r, 1, &T23);
     lw_m3_mul_v(T12.R, f2, f);
     lw_pose_compose(T12.R, T12.p, T23.R, T23.p, T13.R, T13.p);
     lw_pose_point(T13.R, T13.p, r.start[2].p, at); /* C_1 of group 3 with both slides at zero */
@@ -316,7 +316,7 @@ static bool pr(lw_closing *c, lw_closing_step *s, double *gap) {
     look(c, s, c->pose, 2, &r);
     directions(c, s, c->pose, 2, &r);
     slide_direction(c, s, 0, &r, e);
-    slide_place(&r, 0, &T);
+    slide_pose(&r, 0, &T);
     lw_pose_point(T.R, T.p, r.start[1].p, at);
     across(r.n[0], at, r.end[1].p, w);
     double along = lw_v3_dot(w, e);
@@ -334,7 +334,7 @@ static bool pp(lw_closing *c, lw_closing_step *s) {
     look(c, s, c->pose, 2, &r);
     slide_direction(c, s, 0, &r, e);
     slide_direction(c, s, 1, &r, f2);
-    slide_place(&r, 0, &T);
+    slide_pose(&r, 0, &T);
     lw_m3_mul_v(T.R, f2, f);
     lw_pose_point(T.R, T.p, r.start[1].p, at); /* The second slide goes from here to r.end[1]. */
     lw_v3_sub(r.end[1].p, at, w);
@@ -355,7 +355,7 @@ static bool rod(lw_closing *c, lw_closing_step *s, double *gap) {
     if (c->edges[s->edges[0]].kind == LW_EDGE_SLIDE) {
         double at[3];
         slide_direction(c, s, 0, &r, e);
-        slide_place(&r, 0, &T);
+        slide_pose(&r, 0, &T);
         lw_pose_point(T.R, T.p, P2, at);
         lw_v3_sub(Q1, at, w);
         double along = lw_v3_dot(w, e);

@@ -32,7 +32,4 @@ lw_status lw_constraint_forces_solve(lw_constraint_forces *d, lw_partition *p, l
                                      const double *before, const double *after, double *lambda,
                                      lw_error *error);
 
-/* For a method `partition` or a method based on it: selects the scheme for all later calls. */
-void lw_partition_use_scheme(lw_method *method, lw_scheme scheme);
-
 #endif

@@ -242,7 +242,7 @@ static lw_status singular_set(const lw_partition *p, const lw_coordinate_set *se
     list(p, set, NULL, names, values, sizeof names);
     return lw_fail(error, LW_ERROR_SINGULAR, NULL,
                    p->fixed.count >= 0
-                       ? "name other coordinates, or none, so that they choose themselves"
+                       ? "name other coordinates, or none, so that they are chosen automatically"
                        : "take smaller steps (an adaptive integrator does so automatically), "
                          "so that other coordinates are chosen before; or start from another state",
                    "the independent coordinates %s no longer determine the others: %d of %d do not follow",

@@ -245,7 +245,7 @@ static lw_status keep_digits(partition_method *m, const double *x, double *step,
     const lw_joint_entry *joint = &model->joints[model->bodies[where].joint_index];
     return lw_fail_at(
         error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
-        "take method lagrange, or give bodies without inertia about some axis a little",
+        "take method lagrange, or give a little inertia to bodies that have none about some axis",
         "its acceleration is uncertain by up to %.1g of itself: other joints accelerate so fast "
         "that their rounding is left in it",
         worst);
@@ -455,12 +455,10 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     return status;
 }
 
-void lw_partition_use_scheme(lw_method *method, lw_scheme scheme) {
-    ((partition_method *)method)->scheme = scheme;
-}
-
 static const char *scheme_name(int scheme) { return lw_scheme_name((lw_scheme)scheme); }
-static void use_scheme(lw_method *method, int scheme) { lw_partition_use_scheme(method, (lw_scheme)scheme); }
+static void use_scheme(lw_method *method, int scheme) {
+    ((partition_method *)method)->scheme = (lw_scheme)scheme;
+}
 static lw_status scheme_forces(lw_method *method, int scheme, lw_error *error) {
     return row_forces((partition_method *)method, (lw_scheme)scheme, error);
 }
@@ -473,7 +471,7 @@ const lw_formulation lw_formulation_partition = {
     .source = "blajer1994 5-15, 23, 27-38",
     .cost = "O(n^3), dense",
     .dense = true,
-    .summary = "independent joint coordinates that choose themselves, motion only, no multipliers",
+    .summary = "independent joint coordinates that are chosen automatically, motion only, no multipliers",
     .passes = true,
     .coordinates = LW_COORDINATES_JOINT,
     .rank = 25,

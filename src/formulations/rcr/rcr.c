@@ -45,12 +45,12 @@ lw_subject lw_rcr_in_motion(const lw_rcr *m) {
 }
 
 /* Wrenches of the rows that are awake on their bodies, from the blocks of the rows. */
-static void place_wrenches(lw_rcr *m) {
+static void write_wrenches(lw_rcr *m) {
     const lw_rows *rows = m->loop_base.rows;
     lw_rcr_system *s = m->system;
     for (int t = 0; t < m->loops->count; t++) {
         const lw_loop_constraint *loop = &m->loops->loops[t];
-        s->placed[t] = false;
+        s->written[t] = false;
         for (int k = 0; k < s->awake[t]; k++) {
             const lw_row *row = &rows->rows[loop->first + s->row[loop->first + k]];
             for (int b = row->block; b < row->block + row->count; b++) {
@@ -66,7 +66,7 @@ static void place_wrenches(lw_rcr *m) {
 static double ask_rows(lw_rcr *m) {
     lw_loop_method_rows(&m->loop_base);
     lw_loop_method_bias(&m->loop_base, m->bias);
-    place_wrenches(m);
+    write_wrenches(m);
     return lw_loop_method_velocity_defect(&m->loop_base);
 }
 
@@ -82,9 +82,9 @@ static double ask_closures(lw_rcr *m, bool velocities) {
         const lw_loop_constraint *loop = &s->loops->loops[t];
         double nowhere[48];
         lw_closure_rows(m->closures, loop->closure, s->awake[t], s->row + loop->first,
-                        loop->K_second >= 0 && !s->placed[t] ? s->K + loop->K_second : NULL,
+                        loop->K_second >= 0 && !s->written[t] ? s->K + loop->K_second : NULL,
                         loop->K_first >= 0 ? s->K + loop->K_first : nowhere, s->l + loop->first);
-        s->placed[t] = s->lasting[t];
+        s->written[t] = s->lasting[t];
         if (!velocities) continue;
         double *defect = m->loop_base.defect + loop->first;
         worst =
@@ -124,7 +124,7 @@ int lw_rcr_ask_positions(lw_rcr *m, double *worst) {
         for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
             memset(rows->H + 6 * b, 0, 6 * sizeof *rows->H);
     }
-    if (!m->closures) place_wrenches(m);
+    if (!m->closures) write_wrenches(m);
     return where;
 }
 

@@ -1,7 +1,7 @@
-/* rcr_rows.c - which rows take part in the sweeps of the method rcr, and corrections where these lose digits.
+/* rcr_rows.c - which rows take part in the passes of the method rcr, and corrections where these lose digits.
  *
  * The base is found once, at the model's initial position or at a closed one beside it: the rows that are
- * independent there (rcr_rank.c), with their pivots in the sweeps as a scale. A state uses the base as long
+ * independent there (rcr_rank.c), with their pivots in the passes as a scale. A state uses the base as long
  * as its pivots are not far below that scale and the accelerations satisfy the rows that are asleep.
  * Otherwise it uses the rows that are independent at the state, large pivots first; a row of one loop may
  * then replace one of another (three parallel cranks, two of them in line). So nothing depends on states
@@ -445,7 +445,7 @@ static lw_status uncertain(const lw_rcr *m, int speed, double share, lw_error *e
     const lw_joint_entry *joint = &model->joints[model->bodies[m->choice->body_of[speed]].joint_index];
     return lw_fail_at(
         error, LW_ERROR_SINGULAR, model->file, joint->place, "joint", joint->name,
-        m->auxiliary ? "take method lagrange, or give bodies without mass or inertia some"
+        m->auxiliary ? "take method lagrange, or give some mass and inertia to the bodies without"
                      : "take method lagrange or massless, or give light bodies more mass",
         m->auxiliary
             ? "the closed loops hardly determine how bodies without mass or inertia move: corrections "

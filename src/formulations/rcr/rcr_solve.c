@@ -1,8 +1,8 @@
 /* rcr_solve.c - articulated inertias inwards and accelerations outwards, with the multipliers of closed loops
  * on the way.
  *
- * Sweeping inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every loop
- * (closure or constraint) on its way to its base the wrenches K that the loop's multipliers put on the
+ * In the pass inwards, each body hands to its parent, besides articulated inertia I^ and bias f^, for every
+ * loop (closure or constraint) on its way to its base the wrenches K that the loop's multipliers put on the
  * articulated body, so that
  *
  *   wrench      I^ a + f^ - sum K lambda
@@ -14,7 +14,7 @@
  *
  *   I^ += E'd^-1 E,  f^ += E'd^-1 e,  K_s -= E'd^-1 F_s,  L_su -= F_s'd^-1 F_u,  l_s -= F_s'd^-1 e
  *
- * Sweeping outwards, lambda_t = -C^-T d^-1 (E a + e + sum F_s lambda_s) at the base, and the joints beyond
+ * In the pass outwards, lambda_t = -C^-T d^-1 (E a + e + sum F_s lambda_s) at the base, and the joints beyond
  * follow as in a tree.
  *
  * Source   docs/theory/rcr.md; symbols of tree_recursion.h and loop_constraints.h.
@@ -35,7 +35,7 @@ lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const 
     s->model = model, s->data = data, s->loops = loops;
     s->rank = LW_NEW(arena, int, loops->count + 1);
     s->lasting = LW_NEW(arena, bool, loops->count + 1);
-    s->placed = LW_NEW(arena, bool, loops->count + 1);
+    s->written = LW_NEW(arena, bool, loops->count + 1);
     s->pivot = LW_NEW(arena, int, m);
     s->K_size = wide * (size_t)loops->K_size;
     s->K = LW_NEW(arena, double, s->K_size + wide);
@@ -82,7 +82,7 @@ void lw_rcr_system_select(lw_rcr_system *s, const lw_selection *x) {
     /* Packs reach beyond the rows that take part. Whatever another selection has left there, in another
      * layout perhaps, would be added to the rows of the next loop. */
     memset(s->K, 0, s->K_size * sizeof *s->K);
-    for (int t = 0; t < s->loops->count; t++) s->placed[t] = false, s->rank[t] = 0;
+    for (int t = 0; t < s->loops->count; t++) s->written[t] = false, s->rank[t] = 0;
 }
 
 void lw_rcr_system_start(lw_rcr_system *s, const lw_subject *subject) {

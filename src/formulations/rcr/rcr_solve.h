@@ -1,4 +1,4 @@
-/* rcr_solve.h - the two sweeps of the tree's recursion with closed loops: elimination inwards, solution
+/* rcr_solve.h - the two passes of the tree's recursion with closed loops: elimination inwards, solution
  * outwards (rcr.c).
  */
 #ifndef LW_RCR_SOLVE_H
@@ -31,7 +31,7 @@ typedef struct lw_rcr_system {
     /* Per loop: a run adds nothing to the wrenches on its second body, so that they last from run to run. */
     bool *lasting;
     /* Per loop: the wrenches on its second body are in place for the rows that take part. */
-    bool *placed;
+    bool *written;
     /* Wrenches in internal axes about the internal origin: at segments, and of loops at their bases. */
     double *K;
     size_t K_size; /* The number of doubles in K. */

@@ -1,4 +1,4 @@
-/* rcr_solve_avx2.c - the sweeps four rows at a time, with AVX2 (rcr_solve_kernels.h).
+/* rcr_solve_avx2.c - the passes four rows at a time, with AVX2 (rcr_solve_kernels.h).
  */
 #define LANES 1
 #define PACK 4

@@ -1,10 +1,10 @@
-/* rcr_solve_kernels.h - the sweep inwards and the sweep outwards, for one state or LANES of them. Equations
+/* rcr_solve_kernels.h - the pass inwards and the pass outwards, for one state or LANES of them. Equations
  * in rcr_solve.c.
  *
  * Of one state, PACK rows of a loop are taken at a time: rcr_solve.c and rcr_solve_avx2.c differ in PACK (2
  * or 4) and in the instructions that their compiler may use. A pack holds the same number of PACK rows that
  * stand side by side (loop_constraints.h). Where a loop has fewer rows the rest is zero, and adds nothing to
- * anything. Of several states (rcr_lanes_kernels.h), each number of a row is a vector, PACK is 1, and pivots
+ * anything. Of several states (rcr_simd_kernels.h), each number of a row is a vector, PACK is 1, and pivots
  * are taken in a given order.
  */
 #include "formulations/rcr/rcr_solve.h"
@@ -138,13 +138,13 @@ INLINE void aligned_rows(int packs, path x, const recursion *r, int i, const REA
         } else
             for (int k = 0; k < 6; k++) moved[k] = left[k];
         REAL p[3];
-        for (int k = 0; k < 3; k++) p[k] = turns ? real(link->p[k]) : r->places[i].p[k];
+        for (int k = 0; k < 3; k++) p[k] = turns ? real(link->p[k]) : r->relative[i].p[k];
         hand_on(p, moved, x.parent + pack_at(g, 6), x.adds);
     }
 }
 
-/* To the parent by a place that is not aligned. */
-INLINE void turn_on(const place *at, const pack left[6], REAL *out, bool adds) {
+/* To the parent by a pose that is not aligned. */
+INLINE void turn_on(const relative_pose *at, const pack left[6], REAL *out, bool adds) {
     pack moved[6];
     for (int k = 0; k < 3; k++) {
         const REAL *row = at->R + 3 * k;
@@ -181,7 +181,7 @@ INLINE void spherical_rows(int packs, path x, const recursion *r, int i, const R
             total += z[k] * u[k] + left[3 + k] * b[3 + k];
         }
         add_loose(x.l + PACK * g, total);
-        if (x.parent) turn_on(&r->places[i], left, x.parent + pack_at(g, 6), x.adds);
+        if (x.parent) turn_on(&r->relative[i], left, x.parent + pack_at(g, 6), x.adds);
     }
 }
 
@@ -216,7 +216,7 @@ INLINE void pair_rows(int packs, path x, const recursion *r, int i, const REAL b
         add_loose(x.l + PACK * g, z0 * rate[0] + z1 * rate[1] + dot6(b, w));
         if (!x.parent) continue;
         for (int k = 0; k < 6; k++) left[k] = w[k] - z0 * U[k] - z1 * U[6 + k];
-        turn_on(&r->places[i], left, x.parent + pack_at(g, 6), x.adds);
+        turn_on(&r->relative[i], left, x.parent + pack_at(g, 6), x.adds);
     }
 }
 
@@ -239,7 +239,7 @@ INLINE void general_rows(int packs, path x, const recursion *r, int i, const REA
             store(Z + 4 * k, z[k]);
         }
         add_loose(x.l + PACK * g, total + dot6(b, left));
-        if (x.parent) turn_on(&r->places[i], left, x.parent + pack_at(g, 6), x.adds);
+        if (x.parent) turn_on(&r->relative[i], left, x.parent + pack_at(g, 6), x.adds);
     }
 }
 
@@ -259,7 +259,7 @@ INLINE void joint_bias(const recursion *r, int i, bool gravity, REAL b[6]) {
     else if (link->kernel < LW_KERNEL_SPHERICAL)
         for (int k = 0; k < 3; k++) x[k] = g[k];
     else
-        r3_turn_back(r->places[i].R, g, x);
+        r3_turn_back(r->relative[i].R, g, x);
     for (int k = 0; k < 3; k++) b[3 + k] -= x[k];
 }
 
@@ -612,7 +612,7 @@ static void eliminate_loop(lw_rcr_system *s, const recursion *r, int t, BITS *fi
 
 /* --- outwards ------------------------------------------------------------------------------------- */
 
-/* C^-T x, into the pivoted places of lambda with the sign turned. */
+/* C^-T x, into the pivoted entries of lambda with the opposite sign. */
 INLINE void backward_rows(int rank, int count, const REAL *C, const int *pivot, REAL *x, REAL *lambda) {
     for (int i = rank - 1; i >= 0; i--) {
         for (int j = i + 1; j < rank; j++) x[i] -= C[LW_ABREAST(count) * j + i] * x[j];
@@ -700,7 +700,7 @@ INLINE void push_joint(const lw_rcr_system *s, const recursion *r, int i) {
 /* Solves the equations after velocities, for given l, and K at the bodies on which the rows act. Returns the
  * body at which some speed moves no inertia and that speed's number from 1, or 0. Of several states, *fit
  * loses the lanes with small pivots; of one, s->weak says so. */
-INLINE int sweep(lw_rcr_system *s, const recursion *r, bool gravity, int *bad_speed, BITS *fit) {
+INLINE int both_passes(lw_rcr_system *s, const recursion *r, bool gravity, int *bad_speed, BITS *fit) {
     const lw_model *model = s->model;
     const lw_loop_constraints *loops = s->loops;
     int n = model->body_count, bad_body = 0;
@@ -747,7 +747,7 @@ static lw_status run(lw_rcr_system *s, const lw_subject *subject, lw_error *erro
     const recursion r = recursion_for(s, subject);
     int speed = 0;
     s->weak = false;
-    int body = sweep(s, &r, subject->gravity, &speed, NULL);
+    int body = both_passes(s, &r, subject->gravity, &speed, NULL);
     return body ? lw_undetermined(s->model, body, speed, error) : LW_OK;
 }
 #endif

@@ -29,7 +29,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
         const lw_joint_entry *joint = &model->joints[model->closures[0]];
         return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, joint->place, "joint", joint->name,
                           "open the loop, or take a method for closed loops where linkwork info lists one",
-                          "closes a loop (%d loop%s in all), and method tree knows trees only",
+                          "closes a loop (%d loop%s in all), and method tree handles trees only",
                           model->closure_count, model->closure_count == 1 ? "" : "s");
     }
     if (model->constraint_count) {
@@ -37,7 +37,7 @@ static lw_status applies(const lw_model *model, lw_error *error) {
         return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, constraint->place, "constraint",
                           constraint->name,
                           "leave it out, or take a method for constraints where linkwork info lists one",
-                          "is a %s constraint, and method tree knows joints and forces only",
+                          "is a %s constraint, and method tree handles joints and forces only",
                           lw_constraint_type_name(constraint->type));
     }
     return lw_tree_determined(model, error);

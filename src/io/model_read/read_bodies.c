@@ -158,6 +158,43 @@ static bool read_inertia(lw_reader *reader, const lw_yaml *node, lw_body_kind ki
     return false;
 }
 
+/* A density needs a shape that has a volume. */
+static bool read_density(lw_reader *reader, const lw_yaml *entry, bool shape_good, const lw_body_spec *body,
+                         double *rho) {
+    const lw_yaml *density = lw_yaml_get(entry, "density");
+    if (!lw_reader_number(reader, density, "density", LW_DENSITY, rho)) return false;
+    if (!lw_yaml_get(entry, "shape") || (shape_good && body->shape.kind == LW_SHAPE_NONE)) {
+        lw_reader_fault(reader, density->place, "give a shape, or mass instead", "a density needs a shape");
+        return false;
+    }
+    if (!(*rho > 0)) {
+        lw_reader_fault(reader, density->place, "give a positive number, e.g. 7850 kg/m^3",
+                        "density %g is not positive", *rho);
+        return false;
+    }
+    if (body->shape.kind == LW_SHAPE_ROD && body->shape.size[0] == 0) {
+        lw_reader_fault(reader, density->place, "give radius, or mass instead of density",
+                        "a rod without radius is thin and has no volume");
+        return false;
+    }
+    return true;
+}
+
+/* Reads the one of them that is given; returns whether it is exactly one, without faults. */
+static bool read_mass_or_density(lw_reader *reader, const lw_yaml *entry, bool shape_good, lw_body_spec *body,
+                                 double *rho) {
+    const lw_yaml *mass = lw_yaml_get(entry, "mass"), *density = lw_yaml_get(entry, "density");
+    bool good = (mass != NULL) != (density != NULL);
+    if (mass && density)
+        lw_reader_fault(reader, density->place, "keep one of them", "both mass and density are given");
+    else if (!good)
+        lw_reader_missing(reader, entry, "mass",
+                          "give mass (0 for a body without mass), or a shape and density");
+    if (mass) good = lw_reader_number(reader, mass, "mass", LW_MASS, &body->mass) && good;
+    if (density) good = read_density(reader, entry, shape_good, body, rho) && good;
+    return good;
+}
+
 /* Returns whether a shape whose density gives no mass fails because the product is not finite. */
 static bool mass_overflows(const lw_shape *shape) {
     double total, com[3], inertia[6];
@@ -171,56 +208,34 @@ static bool mass_overflows(const lw_shape *shape) {
     return lw_shape_inertia(shape, 0, DBL_MIN, &total, com, inertia) == LW_OK;
 }
 
+/* Mass, centre and inertia of the shape, with the mass or the density *rho, whose address a binding has
+ * recorded. */
+static void take_shape(lw_reader *reader, const lw_yaml *entry, const double *rho, lw_body_spec *body) {
+    const lw_yaml *density = lw_yaml_get(entry, "density");
+    const lw_yaml *com = lw_yaml_get(entry, "com"), *inertia = lw_yaml_get(entry, "inertia");
+    double total;
+    lw_status status = lw_shape_inertia(&body->shape, body->mass, *rho, &total, body->com, body->inertia);
+    if (status == LW_OK) {
+        body->mass = total;
+        lw_reader_bind_group(reader, 0, LW_BIND_SHAPE, rho, &body->mass);
+        lw_reader_bind_keeps(reader, (density ? 0u : 1u) | (com ? 0xEu : 0u) | (inertia ? 0x3F0u : 0u));
+    } else if (*rho > 0 && mass_overflows(&body->shape)) {
+        lw_reader_fault(reader, density->place, "check the units of density and lengths",
+                        "density %g makes the mass too large to compute with", *rho);
+    } else {
+        lw_reader_fault(reader, lw_yaml_get(entry, "shape")->place,
+                        "its lengths must be positive and its points apart", "%s has no %s",
+                        shape_names[body->shape.kind], *rho > 0 ? "volume for the density" : "extent");
+    }
+}
+
 static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, bool shape_good,
                       lw_body_spec *body) {
-    const lw_yaml *mass = lw_yaml_get(entry, "mass"), *density = lw_yaml_get(entry, "density");
     const lw_yaml *com = lw_yaml_get(entry, "com"), *inertia = lw_yaml_get(entry, "inertia");
     double rho = 0;
-    bool good = shape_good;
-    if (mass && density) {
-        lw_reader_fault(reader, density->place, "keep one of them", "both mass and density are given");
-        good = false;
-    } else if (!mass && !density) {
-        lw_reader_missing(reader, entry, "mass",
-                          "give mass (0 for a body without mass), or a shape and density");
-        good = false;
-    }
-    if (mass) good = lw_reader_number(reader, mass, "mass", LW_MASS, &body->mass) && good;
-    if (density && lw_reader_number(reader, density, "density", LW_DENSITY, &rho)) {
-        if (!lw_yaml_get(entry, "shape") || (shape_good && body->shape.kind == LW_SHAPE_NONE)) {
-            lw_reader_fault(reader, density->place, "give a shape, or mass instead",
-                            "a density needs a shape");
-            good = false;
-        } else if (!(rho > 0)) {
-            lw_reader_fault(reader, density->place, "give a positive number, e.g. 7850 kg/m^3",
-                            "density %g is not positive", rho);
-            good = false;
-        } else if (body->shape.kind == LW_SHAPE_ROD && body->shape.size[0] == 0) {
-            lw_reader_fault(reader, density->place, "give radius, or mass instead of density",
-                            "a rod without radius is thin and has no volume");
-            good = false;
-        }
-    } else if (density) {
-        good = false;
-    }
-
+    bool good = read_mass_or_density(reader, entry, shape_good, body, &rho) && shape_good;
     bool from_shape = good && body->shape.kind != LW_SHAPE_NONE;
-    if (from_shape && body->mass >= 0) {
-        double total;
-        lw_status status = lw_shape_inertia(&body->shape, body->mass, rho, &total, body->com, body->inertia);
-        if (status == LW_OK) {
-            body->mass = total;
-            lw_reader_bind_group(reader, 0, LW_BIND_SHAPE, &rho, &body->mass);
-            lw_reader_bind_keeps(reader, (density ? 0u : 1u) | (com ? 0xEu : 0u) | (inertia ? 0x3F0u : 0u));
-        } else if (rho > 0 && mass_overflows(&body->shape)) {
-            lw_reader_fault(reader, density->place, "check the units of density and lengths",
-                            "density %g makes the mass too large to compute with", rho);
-        } else {
-            lw_reader_fault(reader, lw_yaml_get(entry, "shape")->place,
-                            "its lengths must be positive and its points apart", "%s has no %s",
-                            shape_names[body->shape.kind], rho > 0 ? "volume for the density" : "extent");
-        }
-    }
+    if (from_shape && body->mass >= 0) take_shape(reader, entry, &rho, body);
     if (com) lw_reader_numbers(reader, com, "com", LW_LENGTH, 3, body->com);
     if (!kind_good) return; /* The valid forms of inertia depend on the kind. */
     if (inertia) {

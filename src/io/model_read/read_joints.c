@@ -224,6 +224,29 @@ static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *
 
 /* --- joint ---------------------------------------------------------------------------------------- */
 
+/* Keys of every joint; those from q to motion only where the joint moves. */
+static const char *const common_keys[] = {"type", "between", "first", "second", "q",
+                                          "v",    "motion",  "cut",   "repeat", NULL};
+
+/* The keys that a joint of this type may have. */
+static void joint_keys(lw_joint_type type, bool moves, key_list *keys) {
+    for (int k = 0; common_keys[k]; k++) {
+        const char *key = common_keys[k];
+        bool of_state = !strcmp(key, "q") || !strcmp(key, "v") || !strcmp(key, "motion");
+        if (moves || !of_state) add_key(keys, key);
+    }
+    geometry_keys(type, keys);
+    if (lw_joint_describe(type)->screws) add_key(keys, "lead");
+    if (turns_freely(type)) {
+        add_key(keys, "rotation");
+        add_key(keys, "angular_velocity");
+    }
+    if (lw_joint_is_free(type)) {
+        add_key(keys, "position");
+        add_key(keys, "velocity");
+    }
+}
+
 /* The places in the file of the values of an entry without faults. */
 static lw_joint_places places_of(const lw_yaml *entry, const lw_joint_spec *joint) {
     lw_joint_places places = {.between = lw_reader_place(entry, "between"),
@@ -245,14 +268,25 @@ static lw_joint_places places_of(const lw_yaml *entry, const lw_joint_spec *join
     return places;
 }
 
+/* Adds a joint without faults to the spec; bodies: its bodies are known. */
+static void add_joint(lw_reader *reader, const lw_yaml *entry, bool bodies, lw_joint_spec *joint) {
+    /* The text has faults, so that the spec is only checked; these names, which no body has, cause no further
+     * fault. */
+    if (!bodies)
+        for (int k = 0; k < 2; k++)
+            if (!joint->bodies[k]) joint->bodies[k] = k ? "?2" : "?1";
+    const lw_joint_places places = places_of(entry, joint);
+    lw_status status = lw_spec_add_joint(reader->spec, joint);
+    lw_reader_check(reader, status == LW_OK ? lw_spec_place_joint(reader->spec, &places) : status);
+    if (status == LW_OK)
+        lw_reader_bound(reader, LW_OWNER_JOINT, reader->spec->joint_count - 1, joint, sizeof *joint);
+}
+
 static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
     const char *types[LW_JOINT_TYPES_MOST + 1] = {NULL};
     for (int k = 0; k < lw_joint_descriptor_count; k++) types[k] = lw_joint_type_name((lw_joint_type)k);
-    key_list keys = {.count = 0};
-    static const char *const common[] = {"type", "between", "first", "second", "q",
-                                         "v",    "motion",  "cut",   "repeat", NULL};
     if (entry->kind != LW_YAML_MAP) {
-        lw_reader_keys(reader, entry, common);
+        lw_reader_keys(reader, entry, common_keys);
         return;
     }
     lw_joint_spec joint = {.name = named->name, .place = named->place};
@@ -266,20 +300,8 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     joint.type = (lw_joint_type)type;
 
     bool moves = lw_joint_type_v(joint.type, 1) > 0;
-    for (int k = 0; common[k]; k++) {
-        bool of_state = !strcmp(common[k], "q") || !strcmp(common[k], "v") || !strcmp(common[k], "motion");
-        if (moves || !of_state) add_key(&keys, common[k]);
-    }
-    geometry_keys(joint.type, &keys);
-    if (lw_joint_describe(joint.type)->screws) add_key(&keys, "lead");
-    if (turns_freely(joint.type)) {
-        add_key(&keys, "rotation");
-        add_key(&keys, "angular_velocity");
-    }
-    if (lw_joint_is_free(joint.type)) {
-        add_key(&keys, "position");
-        add_key(&keys, "velocity");
-    }
+    key_list keys = {.count = 0};
+    joint_keys(joint.type, moves, &keys);
     lw_reader_keys(reader, entry, keys.keys);
 
     bool bodies = lw_reader_between(reader, entry, joint.bodies);
@@ -300,16 +322,7 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
         }
     }
     if (reader->faults - reader->harmless > before || (!bodies && reader->muted)) return;
-    /* The text has faults, so that the spec is only checked; these names, which no body has, cause no further
-     * fault. */
-    if (!bodies)
-        for (int k = 0; k < 2; k++)
-            if (!joint.bodies[k]) joint.bodies[k] = k ? "?2" : "?1";
-    const lw_joint_places places = places_of(entry, &joint);
-    lw_status status = lw_spec_add_joint(reader->spec, &joint);
-    lw_reader_check(reader, status == LW_OK ? lw_spec_place_joint(reader->spec, &places) : status);
-    if (status == LW_OK)
-        lw_reader_bound(reader, LW_OWNER_JOINT, reader->spec->joint_count - 1, &joint, sizeof joint);
+    add_joint(reader, entry, bodies, &joint);
 }
 
 void lw_read_joints(lw_reader *reader, const lw_yaml *section) {

@@ -1,41 +1,41 @@
-/* tree_lanes.c - accelerations of several states of a tree at a time, on vectors (dynamics/batch_simd.h).
+/* tree_simd.c - accelerations of several states of a tree at a time, on vectors (dynamics/batch_simd.h).
  *
  * A joint that moves no inertia in one lane may spoil the others. Such a vector is computed again state by
  * state, each in all lanes, so that every answer is its state's own.
  */
-#include "formulations/common/state_lanes.h"
+#include "formulations/common/method_simd.h"
 
-extern const lw_state_lanes lw_state_lanes_tree;
+extern const lw_method_simd lw_method_simd_tree;
 
-typedef struct tree_lanes {
+typedef struct simd_tree {
     lw_arena *arena;
     const lw_model *model;
     const lw_batch_simd *simd;
     lw_data *data;
     double *workspace;
     double *alone; /* q, v, tau and vdot of one state */
-} tree_lanes;
+} simd_tree;
 
-static void destroy(void *lanes) {
-    tree_lanes *x = lanes;
+static void destroy(void *workspace) {
+    simd_tree *x = workspace;
     if (!x) return;
     lw_data_destroy(x->data);
     lw_arena_destroy(x->arena);
 }
 
-static lw_status create(lw_method *method, const lw_method_options *options, int *width, void **lanes,
+static lw_status create(lw_method *method, const lw_method_options *options, int *width, void **workspace,
                         lw_error *error) {
     const lw_model *model = method->model;
-    *width = 1, *lanes = NULL;
+    *width = 1, *workspace = NULL;
     /* Joint forces on idle spins have to be examined state by state (lw_idle_torque). */
     if (model->idle_count) return LW_OK;
     lw_arena *arena = lw_arena_create(NULL);
-    tree_lanes *x = LW_NEW(arena, tree_lanes, 1);
+    simd_tree *x = LW_NEW(arena, simd_tree, 1);
     if (!x) {
         if (arena) lw_arena_destroy(arena);
         return lw_out_of_memory(error);
     }
-    *x = (tree_lanes){.arena = arena, .model = model, .simd = lw_batch_simd_widest()};
+    *x = (simd_tree){.arena = arena, .model = model, .simd = lw_batch_simd_widest()};
     x->workspace = LW_NEW(arena, double, x->simd->size(model));
     x->alone = LW_NEW(arena, double, model->nq + 3 * model->nv + 1);
     if (lw_arena_failed(arena) || lw_data_create(model, NULL, &x->data) != LW_OK) {
@@ -43,12 +43,12 @@ static lw_status create(lw_method *method, const lw_method_options *options, int
         return lw_out_of_memory(error);
     }
     lw_data_set_inputs(model, x->data, options->inputs);
-    *width = x->simd->width, *lanes = x;
+    *width = x->simd->width, *workspace = x;
     return LW_OK;
 }
 
 /* One state in all lanes of a vector; false if it has no accelerations. */
-static bool solve_alone(tree_lanes *x, const lw_states *states, int s) {
+static bool solve_alone(simd_tree *x, const lw_states *states, int s) {
     const size_t nq = (size_t)x->model->nq, nv = (size_t)x->model->nv, count = (size_t)states->count,
                  at = (size_t)s;
     double *q = x->alone, *v = q + nq, *tau = v + nv, *vdot = tau + nv;
@@ -61,8 +61,8 @@ static bool solve_alone(tree_lanes *x, const lw_states *states, int s) {
     return true;
 }
 
-static unsigned accelerations(void *lanes, const lw_states *states, int first) {
-    tree_lanes *x = lanes;
+static unsigned accelerations(void *workspace, const lw_states *states, int first) {
+    simd_tree *x = workspace;
     unsigned answered = 0;
     if (x->simd->forward(x->model, x->data, x->workspace, states, first, NULL) == LW_OK) return ~0u;
     for (int l = 0; l < x->simd->width && first + l < states->count; l++)
@@ -70,4 +70,4 @@ static unsigned accelerations(void *lanes, const lw_states *states, int first) {
     return answered;
 }
 
-const lw_state_lanes lw_state_lanes_tree = {"tree", create, destroy, accelerations};
+const lw_method_simd lw_method_simd_tree = {"tree", create, destroy, accelerations};

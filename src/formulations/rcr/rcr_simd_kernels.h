@@ -1,7 +1,7 @@
-/* rcr_lanes_kernels.h - an lw_rcr_simd for one width: included by rcr_lanes_2.c, rcr_lanes_4.c and
- * rcr_lanes_8.c, which differ in LANES and in the instructions that their compiler may use.
+/* rcr_simd_kernels.h - an lw_rcr_simd for one width: included by rcr_simd_2.c, rcr_simd_4.c and
+ * rcr_simd_8.c, which differ in LANES and in the instructions that their compiler may use.
  *
- * The sweeps of rcr_solve_kernels.h run on vectors, with the base rows and with pivots in the order that they
+ * The passes of rcr_solve_kernels.h run on vectors, with the base rows and with pivots in the order that they
  * have where the base was found, the same for all states. A lane is fit if its pivots are not far below their
  * scale and its accelerations satisfy the rows that are asleep: the conditions under which a single call is
  * content with the base. The others are left to single calls.
@@ -11,11 +11,11 @@
  */
 #define PACK 1
 #include "constraints/closure_rows_kernels.h"
-#include "dynamics/lanes_kernels.h"
-#include "formulations/rcr/rcr_lanes.h"
+#include "dynamics/simd_states_kernels.h"
+#include "formulations/rcr/rcr_simd.h"
 #include "formulations/rcr/rcr_solve_kernels.h"
 
-typedef struct lanes {
+typedef struct loop_workspace {
     workspace w;
     lw_rcr_system *system;
     /* Where all closures hold a point. */
@@ -25,12 +25,12 @@ typedef struct lanes {
     /* Where they do not: the rows of model/rows.h. */
     REAL *wrench; /* 6 per block of the rows, on its body. */
     REAL *bias;   /* Per row. */
-} lanes;
+} loop_workspace;
 
 static void *create(const lw_rcr *m, lw_arena *arena) {
     const lw_model *model = m->loop_base.base.model;
     int rows = m->loop_base.rows->count;
-    lanes *x = LW_NEW(arena, lanes, 1);
+    loop_workspace *x = LW_NEW(arena, loop_workspace, 1);
     double *memory = LW_NEW(arena, double, size(model));
     if (lw_arena_failed(arena)) return NULL;
     lay_out(model, memory, &x->w);
@@ -47,22 +47,22 @@ static void *create(const lw_rcr *m, lw_arena *arena) {
 }
 
 /* Evaluates the rows that are awake, after velocities: closures that hold a point. */
-static void ask_closures(const lw_rcr *m, lanes *x) {
+static void ask_closures(const lw_rcr *m, loop_workspace *x) {
     const lw_closures *c = m->closures;
     lw_rcr_system *s = x->system;
     move_bodies(c, &x->w.r, NULL, x->world, NULL, NULL);
-    for (int k = 0; k < c->count; k++) place_hold(c, &x->w.r, x->world, k, &x->holding[k]);
+    for (int k = 0; k < c->count; k++) locate_hold(c, &x->w.r, x->world, k, &x->holding[k]);
     for (int t = 0; t < s->loops->count; t++) {
         const lw_loop_constraint *loop = &s->loops->loops[t];
         put_rows(c, loop->closure, &x->holding[loop->closure], s->awake[t], s->row + loop->first,
-                 loop->K_second >= 0 && !s->placed[t] ? entry(s->K, loop->K_second) : NULL,
+                 loop->K_second >= 0 && !s->written[t] ? entry(s->K, loop->K_second) : NULL,
                  loop->K_first >= 0 ? entry(s->K, loop->K_first) : x->nowhere, entry(s->l, loop->first));
-        s->placed[t] = s->lasting[t];
+        s->written[t] = s->lasting[t];
     }
 }
 
 /* Rows of any kind, one state after another. */
-static void ask_rows(lw_rcr *m, lanes *x, double t) {
+static void ask_rows(lw_rcr *m, loop_workspace *x, double t) {
     const lw_model *model = m->loop_base.base.model;
     const lw_rows *rows = m->loop_base.rows;
     lw_data *data = m->loop_base.data;
@@ -96,8 +96,8 @@ static void ask_rows(lw_rcr *m, lanes *x, double t) {
 }
 
 /* As rows_defect, for rows of any kind. */
-static REAL any_rows_defect(const lw_rcr *m, const lanes *x, const lw_loop_constraint *loop, int from,
-                            REAL *bound) {
+static REAL any_rows_defect(const lw_rcr *m, const loop_workspace *x, const lw_loop_constraint *loop,
+                            int from, REAL *bound) {
     const lw_rows *rows = m->loop_base.rows;
     const double per_length = 1 / m->system->length;
     REAL worst = real(0);
@@ -120,7 +120,7 @@ static REAL any_rows_defect(const lw_rcr *m, const lanes *x, const lw_loop_const
 }
 
 /* The lanes whose accelerations satisfy the rows that are asleep (lw_rcr_sleeping_defect). */
-static BITS asleep_satisfied(const lw_rcr *m, const lanes *x) {
+static BITS asleep_satisfied(const lw_rcr *m, const loop_workspace *x) {
     const lw_rcr_system *s = x->system;
     REAL most = real(0), largest = real(0);
     BITS off = real_exceeds(real(0), real(0));
@@ -140,7 +140,7 @@ static BITS asleep_satisfied(const lw_rcr *m, const lanes *x) {
 }
 
 /* The lanes whose accelerations are finite: zero times anything else is no number. */
-static BITS finite_lanes(const lanes *x, int nv) {
+static BITS finite_lanes(const loop_workspace *x, int nv) {
     REAL total = real(0);
     for (int k = 0; k < nv; k++) total += 0 * x->w.vdot[k];
     return real_exceeds(real(1), total);
@@ -152,7 +152,7 @@ static void repeat_lane(int lane, int count, REAL *numbers) {
 
 /* Accelerations of states first .. into the workspace, or of the one in `lane` (-1: of all) in every lane.
  * False if in some lane a joint moves no inertia, which may spoil the others. */
-static bool attempt(lw_rcr *m, lanes *x, const lw_states *states, int first, int lane, BITS *fit) {
+static bool attempt(lw_rcr *m, loop_workspace *x, const lw_states *states, int first, int lane, BITS *fit) {
     const lw_model *model = m->loop_base.base.model;
     workspace *w = &x->w;
     int speed;
@@ -175,13 +175,13 @@ static bool attempt(lw_rcr *m, lanes *x, const lw_states *states, int first, int
     else
         ask_rows(m, x, states->t);
     *fit = real_exceeds(real(1), real(0));
-    if (sweep(x->system, &w->r, true, &speed, fit)) return false;
+    if (both_passes(x->system, &w->r, true, &speed, fit)) return false;
     *fit &= asleep_satisfied(m, x) & finite_lanes(x, model->nv);
     return true;
 }
 
 static unsigned accelerations(lw_rcr *m, void *memory, const lw_states *states, int first) {
-    lanes *x = memory;
+    loop_workspace *x = memory;
     int nv = m->loop_base.base.model->nv;
     unsigned answered = 0;
     BITS fit;

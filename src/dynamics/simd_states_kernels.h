@@ -1,6 +1,6 @@
-/* lanes_kernels.h - LANES states side by side: the memory of the recursions for them, states gathered from
- * and scattered to the caller's arrays, force elements and prescribed motions, which are evaluated state by
- * state. Included by files that define LANES as 2, 4 or 8.
+/* simd_states_kernels.h - LANES states side by side: the memory of the recursions for them, states gathered
+ * from and scattered to the caller's arrays, force elements and prescribed motions, which are evaluated state
+ * by state. Included by files that define LANES as 2, 4 or 8.
  */
 #include "dynamics/batch_simd.h"
 #include "dynamics/tree_recursion.h"
@@ -22,7 +22,7 @@ static size_t lay_out(const lw_model *model, double *memory, workspace *w) {
     size_t n = (size_t)model->body_count + 1, nv = (size_t)model->nv + 1;
     *w = (workspace){.r = {.model = model, .floor = model->pivot_floor}};
     w->r.nodes = (node *)(void *)take(&at, n * sizeof(lw_node) / sizeof(double));
-    w->r.places = (place *)(void *)take(&at, n * sizeof(lw_node_place) / sizeof(double));
+    w->r.relative = (relative_pose *)(void *)take(&at, n * sizeof(lw_relative_pose) / sizeof(double));
     w->r.swings =
         (swing *)(void *)take(&at, ((size_t)model->slot_count + 2) * sizeof(lw_node_swing) / sizeof(double));
     w->r.wrenches = take(&at, 6 * n);

@@ -1,6 +1,0 @@
-/* rcr_lanes_4.c - accelerations of four states at a time, with AVX2 (rcr_lanes_kernels.h).
- */
-#define LANES 4
-#include "formulations/rcr/rcr_lanes_kernels.h"
-
-const lw_rcr_simd lw_rcr_simd_4 = {LANES, create, accelerations};
