@@ -438,6 +438,32 @@ static char *get_texts(hdf5_table *reader, const char *name, size_t *size) {
     return texts;
 }
 
+/* The events, if the file has some. */
+static void get_events(hdf5_table *reader) {
+    hid_t set = H5Lexists(reader->file, "event_times", H5P_DEFAULT) > 0
+                    ? H5Dopen2(reader->file, "event_times", H5P_DEFAULT)
+                    : H5I_INVALID_HID;
+    if (set < 0) return;
+    hid_t space = H5Dget_space(set);
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    const hsize_t columns = reader->dims[1];
+    size_t size;
+    if (count > 0 && count < LONGEST_TEXT) {
+        double *times = LW_NEW(reader->arena, double, count);
+        reader->dims[1] = (hsize_t)count;
+        const char *names = get_texts(reader, "event_names", &size);
+        reader->dims[1] = columns;
+        lw_results_moment *events = names ? LW_NEW(reader->arena, lw_results_moment, count) : NULL;
+        if (times && events && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times) >= 0) {
+            for (hssize_t k = 0; k < count; k++)
+                events[k] = (lw_results_moment){times[k], names + (size_t)k * size};
+            reader->table.events = events, reader->table.event_count = (size_t)count;
+        }
+    }
+    (void)H5Sclose(space);
+    (void)H5Dclose(set);
+}
+
 static bool get_dims(hdf5_table *reader) {
     reader->data = H5Dopen2(reader->file, "data", H5P_DEFAULT);
     if (reader->data < 0) return false;
@@ -477,6 +503,7 @@ static lw_status get_head(hdf5_table *reader, const watch *over, lw_error *error
         snprintf(header, size, column->unit[0] ? "%s [%s]" : "%s", column->name, column->unit);
         column->header = header;
     }
+    get_events(reader);
     table->model = get_attribute(reader, "/", "model");
     table->method = get_attribute(reader, "/", "method");
     table->integrator =
