@@ -61,6 +61,20 @@ static void put_shape(lw_view_json *j, const lw_shape *shape) {
     lw_view_close(j, '}');
 }
 
+/* Moments of inertia about the centre of mass in the user's axes: xx, yy, zz, xy, xz, yz. */
+static void inertia_of(const lw_model *model, int body, double out[6]) {
+    const lw_rigid_inertia I = lw_true_inertia(model, body);
+    const double *c = model->bodies[body].com, square = lw_v3_dot(c, c), m = I.mass;
+    static const int pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
+    double about_com[6], R[9];
+    for (int k = 0; k < 3; k++) {
+        about_com[k] = I.second[k] - m * (square - c[k] * c[k]);
+        about_com[3 + k] = I.second[3 + k] + m * c[pairs[k][0]] * c[pairs[k][1]];
+    }
+    lw_m3_transpose(model->bodies[body].frame.R, R);
+    lw_s3_rotate(R, about_com, out);
+}
+
 static void put_bodies(lw_view_json *j, const lw_model *model) {
     static const char *const kinds[] = {"spatial", "planar", "point"};
     lw_view_open(j, "bodies", '[');
@@ -73,6 +87,11 @@ static void put_bodies(lw_view_json *j, const lw_model *model) {
         lw_view_text(j, "kind", kinds[body ? b->kind : 0]);
         lw_view_number(j, "mass", body ? lw_model_body_mass(model, body) : 0);
         lw_view_numbers(j, "com", com, 3);
+        if (body > 0 && b->kind == LW_BODY_SPATIAL) {
+            double inertia[6];
+            inertia_of(model, body, inertia);
+            lw_view_numbers(j, "inertia", inertia, 6);
+        }
         put_shape(j, &b->shape);
         lw_view_close(j, '}');
     }

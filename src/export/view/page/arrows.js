@@ -5,12 +5,13 @@ class Arrow {
     const u = stage.unit, shaft = new Parts(), white = '#ffffff';
     const pieces = dashed ? [[0, 0.2], [0.32, 0.52], [0.64, 0.84]] : [[0, 1]];
     for (const [a, b] of pieces) shaft.bar(V(0, 0, a), V(0, 0, b), 0.2 * u, white);
-    const material = new THREE.MeshStandardMaterial({ color: linear(colour), roughness: 0.5, emissive: linear(colour), emissiveIntensity: 0.25 });
+    const material = new THREE.MeshStandardMaterial({ color: linear(colour), roughness: 0.5, emissive: linear(colour), emissiveIntensity: 0.35, depthTest: false, transparent: true, opacity: 0.93 });
     this.shaft = new THREE.Mesh(shaft.geometry(), material);
     const head = new Parts().add(new THREE.ConeBufferGeometry(0.6 * u, 1.7 * u, 18), along(V(0, 0, -0.85 * u), V(0, 0, 1)), white);
     if (double) head.add(new THREE.ConeBufferGeometry(0.6 * u, 1.7 * u, 18), along(V(0, 0, -2.1 * u), V(0, 0, 1)), white);
     this.head = new THREE.Mesh(head.geometry(), material);
     this.headLength = (double ? 2.6 : 1.5) * u;
+    this.shaft.renderOrder = this.head.renderOrder = 10; // forces are seen through bodies
     this.group = new THREE.Group();
     this.group.add(this.shaft, this.head);
     stage.root.add(this.group);

@@ -198,7 +198,12 @@ function show(x, digits = 5) {
   if (!Number.isFinite(x)) return '–';
   if (x === 0) return '0';
   const size = Math.abs(x);
-  let text = size >= 1e5 || size < 1e-3 ? x.toExponential(Math.max(0, digits - 3)) : x.toPrecision(digits);
-  if (text.includes('.') && !text.includes('e')) text = text.replace(/0+$/, '').replace(/\.$/, '');
-  return text.replace('e+', 'e').replace('-', '−');
+  let text;
+  if (size >= 1e6 || size < 1e-4) text = x.toExponential(Math.max(0, digits - 3)).replace(/\.?0*e/, 'e').replace('e+', 'e');
+  else {
+    text = x.toPrecision(digits);
+    if (text.includes('e')) text = String(Number(text));
+    if (text.includes('.')) text = text.replace(/\.?0+$/, '');
+  }
+  return text.replace(/-/g, '−');
 }

@@ -92,8 +92,12 @@ function driveGeometry(joint, speed, unit, colour) {
 }
 
 // A torsion spring: a flat spiral around the axis, or a small coil along it for a sliding coordinate.
-function torsionGeometry(unit, colour) {
+function torsionGeometry(unit, colour, slides) {
   const points = [];
+  if (slides) {
+    for (let k = 0; k <= 120; k++) points.push(V(1.25 * unit * Math.cos(k * 0.36), 1.25 * unit * Math.sin(k * 0.36), unit * (-3.2 + k * 6.4 / 120)));
+    return new Parts().add(tube(points, 0.13 * unit, 6), new THREE.Matrix4(), colour).geometry();
+  }
   for (let k = 0; k <= 90; k++) {
     const a = k * 0.21, r = unit * (1.05 + 0.011 * k);
     points.push(V(r * Math.cos(a), r * Math.sin(a), 0.9 * unit));
@@ -126,8 +130,8 @@ class Strut {
     if (element.type === 'distance') {
       this.coil = this.mesh(new THREE.CylinderBufferGeometry(0.22 * unit, 0.22 * unit, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5), material(colours.constraint));
     } else {
-      const size = Math.min(1.25 * unit, 0.16 * length);
-      if (element.springs) this.coil = this.mesh(coilGeometry(size, 0.2 * size, Math.max(length, 2 * unit)), material(colours.spring));
+      const size = Math.min(1.9 * unit, 0.16 * length);
+      if (element.springs) this.coil = this.mesh(coilGeometry(size, 0.15 * size, Math.max(length, 2 * unit)), material(colours.spring));
       if (element.damps) {
         const r = (element.springs ? 0.45 : 0.8) * size;
         this.tube = this.mesh(new THREE.CylinderBufferGeometry(r, r, 1, 20).rotateX(Math.PI / 2).translate(0, 0, 0.5), material(colours.damper));
@@ -148,8 +152,9 @@ class Strut {
   place(a, b, most) {
     const line = b.clone().sub(a), length = Math.max(line.length(), 1e-9);
     const shown = Math.min(length, most);
-    this.group.position.copy(length > most ? b : a);
-    this.group.quaternion.setFromUnitVectors(V(0, 0, 1), line.multiplyScalar((length > most ? -1 : 1) / length));
+    const turned = length > most && this.element.bodies[0] === 0; // the end on a moving body is the one that is seen
+    this.group.position.copy(turned ? b : a);
+    this.group.quaternion.setFromUnitVectors(V(0, 0, 1), line.multiplyScalar((turned ? -1 : 1) / length));
     if (this.coil) this.coil.scale.z = shown;
     if (this.tube) {
       const body = Math.min(this.body, 0.75 * shown);

@@ -15,7 +15,8 @@ function title() {
   byId('title').textContent = data.title || 'mechanism';
   if (motions.length > 1) parts.push(`${motions[0].label} (solid) and ${motions[1].label} (ghost)`);
   else if (m.about.method) parts.push(`${m.about.method}, ${m.about.integrator || ''}`.replace(/, $/, ''));
-  parts.push(`${m.model.bodies.length - 1} bodies, ${m.model.joints.length} joints${m.model.loops.length ? `, ${m.model.loops.length} loops` : ''}`);
+  const count = (n, word) => `${n} ${n === 1 ? word : word === 'body' ? 'bodies' : `${word}s`}`;
+  parts.push(`${count(m.model.bodies.length - 1, 'body')}, ${count(m.model.joints.length, 'joint')}${m.model.loops.length ? `, ${count(m.model.loops.length, 'loop')}` : ''}`);
   byId('subtitle').textContent = parts.join(' · ');
   const doubtful = motions.some(o => o.about.failure || (o.about.summary && !o.about.summary.ok)), known = motions.every(o => o.about.summary || o.about.failure);
   const chip = byId('verdict');
@@ -127,6 +128,7 @@ function restore() {
     const trails = hash.has('trails') ? hash.get('trails').split('_').map(Number) : defaultTrails();
     for (const b of trails) if (b > 0 && b < n) { stage.trails.add(b); stage.addTrail(b); }
     stage.visibility();
+    stage.marking();
     showPanel.refresh(stage);
   }
   let panels = null;

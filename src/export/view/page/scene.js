@@ -38,26 +38,69 @@ class Stage {
     return points;
   }
 
+  // The point of a pure slide is any point: where the given one lies off its bodies, the sign is drawn between them.
+  placeSlides(model, motion) {
+    const pose = motion.posesAt(motion.start, new Float64Array(motion.width + 7)), u = 0.03 * model.size;
+    const matrix = b => {
+      const k = 7 * (b - 1), m = new THREE.Matrix4();
+      return b > 0 ? m.compose(V(pose[k], pose[k + 1], pose[k + 2]), new THREE.Quaternion(pose[k + 3], pose[k + 4], pose[k + 5], pose[k + 6]), V(1, 1, 1)) : m;
+    };
+    for (const joint of model.joints) {
+      if (joint.type !== 'prismatic' && joint.type !== 'translation') continue;
+      const [a, b] = joint.bodies, away = side => {
+        const body = model.bodies[joint.bodies[side]], p = joint.frames[side].slice(0, 3);
+        if (joint.bodies[side] === 0) return 0;
+        const others = [body.com];
+        for (const j of model.joints) if (j !== joint && j.type !== 'free' && j.type !== 'prismatic' && j.type !== 'translation') j.bodies.forEach((o, s) => { if (o === joint.bodies[side]) others.push(j.frames[s]); });
+        if (body.shape) return nearestOnShape(body.shape, p).distanceTo(vectorOf(p));
+        let least = Infinity;
+        for (const q of others) least = Math.min(least, new THREE.Line3(vectorOf(others[0]), vectorOf(q)).closestPointToPoint(vectorOf(p), true, V(0, 0, 0)).distanceTo(vectorOf(p)));
+        return least;
+      };
+      if (away(0) < u && away(1) < u) continue;
+      const ma = matrix(a), mb = matrix(b), ca = vectorOf(model.bodies[a].com).applyMatrix4(ma), cb = vectorOf(model.bodies[b].com).applyMatrix4(mb);
+      const at = a === 0 ? cb : b === 0 ? ca : ca.add(cb).multiplyScalar(0.5);
+      const second = V(0, 0, 0).applyMatrix4(mb.clone().multiply(frameMatrix(joint.frames[1]))), first = V(0, 0, 0).applyMatrix4(ma.clone().multiply(frameMatrix(joint.frames[0])));
+      const gap = at.clone().sub(second); // both frames are moved alike, so that the displacement stays what it is
+      [[0, ma, first], [1, mb, second]].forEach(([side, m, p]) => {
+        const there = p.clone().add(gap).applyMatrix4(new THREE.Matrix4().getInverse(m));
+        joint.frames[side] = [there.x, there.y, there.z, ...joint.frames[side].slice(3)];
+      });
+    }
+  }
+
   measure() {
+    this.motions.forEach(m => this.placeSlides(m.model, m));
     const motion = this.motions[0], model = this.model, keys = motion.keyTimes, times = [];
     for (let k = 0; k < 60; k++) times.push(motion.start + (motion.end - motion.start) * k / 59);
     this.attached = this.attachments(model);
     const local = model.bodies.map((body, b) => {
-      const own = [body.com, ...(body.shape ? hullOf(body.shape) : [])];
-      for (const joint of model.joints) joint.bodies.forEach((o, side) => { if (o === b && joint.type !== 'free') own.push(joint.frames[side].slice(0, 3)); });
+      const box = !body.shape && this.attached[b].length < 2 ? inertiaBox(body, this.attached[b].length || model.bodies.length > 2 ? 2 * model.size : Infinity) : null, own = [body.com, ...(body.shape ? hullOf(body.shape) : []), ...this.attached[b]];
+      if (box) for (const x of [-0.5, 0.5]) for (const y of [-0.5, 0.5]) for (const z of [-0.5, 0.5])
+        own.push(V(x * box.lengths[0], y * box.lengths[1], z * box.lengths[2]).applyMatrix4(box.place).toArray());
       return own;
     });
+    this.masses = model.bodies.map((body, b) => b > 0 ? body.mass || 1e-9 : 0);
     this.cloud = []; // points of the mechanism in the world, for framing: one list per time
     const pose = this.poses[0];
     for (const t of times) {
       motion.posesAt(t, pose);
       const points = [];
       local.forEach((own, b) => {
-        if (b > 0) for (const p of own.slice(0, 12)) points.push(vectorOf(placePoint(pose, 7 * (b - 1), p)));
+        if (b > 0) for (const p of own.slice(0, 20)) points.push(vectorOf(placePoint(pose, 7 * (b - 1), p)));
       });
       this.cloud.push(points);
+      (this.middles = this.middles || []).push(this.middle(pose));
     }
     const ground = model.joints.filter(j => j.bodies.includes(0) && j.type !== 'free').map(j => vectorOf(j.frames[j.bodies[0] === 0 ? 0 : 1]));
+    const near = new THREE.Box3().setFromPoints([...(this.cloud[0] || []), ...ground]).getSize(V(0, 0, 0)).length() || 1;
+    motion.posesAt(motion.start, pose);
+    for (const e of [...model.forces, ...model.constraints]) // ends of springs on ground, but not those at the end of the world
+      if (e.points && e.points.length === 2 && e.bodies.includes(0)) {
+        const [a, b] = this.endsOf(e, pose);
+        if (a.distanceTo(b) < 1.5 * near) ground.push(e.bodies[0] === 0 ? a : b);
+      }
+    this.anchors = ground;
     const sizes = this.cloud.map(points => new THREE.Box3().setFromPoints([...points, ...ground]).getSize(V(0, 0, 0)).length()).sort((a, b) => a - b);
     const all = new THREE.Box3().setFromPoints([].concat(...this.cloud, ground));
     if (all.isEmpty()) all.expandByPoint(V(-0.5, -0.5, -0.5)).expandByPoint(V(0.5, 0.5, 0.5));
@@ -165,7 +208,7 @@ class Stage {
     model.bodies.forEach((body, b) => {
       if (b === 0) { this.addFrame(this.groups[0], 3 * u); return; }
       const own = model.joints.length ? this.attached[b] : [];
-      const geometry = bodyGeometry(body, own, colours.bodies[(b - 1) % colours.bodies.length], u, heaviest);
+      const geometry = bodyGeometry(body, own, colours.bodies[(b - 1) % colours.bodies.length], u, heaviest, this.size);
       if (geometry) this.addMesh(this.groups[b], geometry, { kind: 'body', index: b }, shadows);
       this.addFrame(this.groups[b], 3 * u);
     });
@@ -281,7 +324,7 @@ class Stage {
     } else if (force.type === 'torsion' || force.type === 'drive') {
       if (force.joint < 0) return;
       const joint = this.model.joints[force.joint], geometry = force.type === 'drive'
-        ? driveGeometry(joint, force.speed, this.unit, colours.drive) : torsionGeometry(this.unit, colours.spring);
+        ? driveGeometry(joint, force.speed, this.unit, colours.drive) : torsionGeometry(this.unit, colours.spring, joint.type === 'prismatic');
       this.elements.push(this.addMesh(this.jointGroups[force.joint][0], geometry, pick, false));
     }
   }
@@ -305,7 +348,7 @@ class Stage {
 
   addStrut(element, pick) {
     const pose = this.motions[0].posesAt(this.motions[0].start, this.poses[0]), [a, b] = this.endsOf(element, pose);
-    const strut = new Strut(element, this.unit, theme.colours, Math.min(a.distanceTo(b), this.size));
+    const strut = new Strut(element, this.unit, theme.colours, a.distanceTo(b) > 1.6 * this.size ? 0.2 * this.size : a.distanceTo(b));
     strut.group.children.forEach(mesh => { mesh.userData = pick; this.picks.push(mesh); });
     this.root.add(strut.group);
     this.struts.push(strut);
@@ -317,7 +360,7 @@ class Stage {
     this.ghostMaterial = new THREE.MeshStandardMaterial({ color: linear(colour), transparent: true, opacity: 0.34, roughness: 0.6, depthWrite: false });
     this.ghosts = other.bodies.map((body, b) => {
       const g = new THREE.Group();
-      const geometry = b > 0 && bodyGeometry(body, attached[b], colour, this.unit, heaviest);
+      const geometry = b > 0 && bodyGeometry(body, attached[b], colour, this.unit, heaviest, this.size);
       if (geometry) g.add(new THREE.Mesh(geometry, this.ghostMaterial));
       this.root.add(g);
       return g;
@@ -438,8 +481,11 @@ class Stage {
         g.quaternion.set(pose[k + 3], pose[k + 4], pose[k + 5], pose[k + 6]);
       }
     });
-    const most = 1.6 * this.size;
-    for (const strut of this.struts) strut.place(...this.endsOf(strut.element, this.poses[0]), most);
+    const most = 0.2 * this.size;
+    for (const strut of this.struts) {
+      const [a, b] = this.endsOf(strut.element, this.poses[0]);
+      strut.place(a, b, a.distanceTo(b) > 1.6 * this.size ? most : Infinity);
+    }
     const motion = this.motions[0], part = motion.end > motion.start ? (t - motion.start) / (motion.end - motion.start) : 1;
     for (const line of this.trailLines.values()) line.past.geometry.setDrawRange(0, Math.round(part * (line.count - 1)) * 36);
     this.arrows.place(t);
@@ -450,16 +496,14 @@ class Stage {
   // The point that the camera goes along with: a body, or all of a mechanism that flies off.
   followed() {
     if (this.follow > 0) return vectorOf(placePoint(this.poses[0], 7 * (this.follow - 1), this.model.bodies[this.follow].com));
-    if (!this.travels) return null;
-    const sum = V(0, 0, 0);
-    let mass = 0;
-    this.model.bodies.forEach((body, b) => {
-      if (b === 0) return;
-      const m = body.mass || 1e-9;
-      sum.addScaledVector(vectorOf(placePoint(this.poses[0], 7 * (b - 1), body.com)), m);
-      mass += m;
-    });
-    return mass > 0 ? sum.multiplyScalar(1 / mass) : null;
+    return this.travels ? this.middle(this.poses[0]) : null;
+  }
+
+  // The centre of mass of all bodies.
+  middle(pose) {
+    const sum = V(0, 0, 0), total = this.masses.reduce((s, m) => s + m, 0);
+    this.model.bodies.forEach((body, b) => { if (b > 0) sum.addScaledVector(vectorOf(placePoint(pose, 7 * (b - 1), body.com)), this.masses[b] / total); });
+    return sum;
   }
 
   followBody() {
@@ -496,22 +540,10 @@ class Stage {
     const d = direction.clone().normalize(), up = Math.abs(d.y) > 0.98 ? V(0, 0, -Math.sign(d.y)) : V(0, 1, 0);
     const right = up.clone().cross(d).normalize(), top = d.clone().cross(right);
     let points = [];
-    if (this.travels) {
-      const at = this.followed() || this.centre, pose = this.poses[0];
-      this.model.bodies.forEach((body, b) => {
-        if (b === 0) return;
-        for (const p of [body.com, ...(body.shape ? hullOf(body.shape) : []), ...this.attached[b]]) points.push(vectorOf(placePoint(pose, 7 * (b - 1), p)));
-      });
-      points.push(at);
-    } else {
-      points = [].concat(...this.cloud);
-      for (const j of this.model.joints) if (j.type !== 'free') j.bodies.forEach((b, side) => { if (b === 0) points.push(vectorOf(j.frames[side])); });
-      const pose = this.motions[0].posesAt(this.motions[0].start, this.poses[0]);
-      for (const s of this.struts) {
-        const ends = this.endsOf(s.element, pose);
-        if (ends[0].distanceTo(ends[1]) < 1.6 * this.size) points.push(...ends);
-      }
-    }
+    if (this.travels) { // all positions relative to the point that the camera goes along with
+      const at = this.followed() || this.centre;
+      this.cloud.forEach((list, k) => { const from = this.middles[k]; for (const p of list) points.push(p.clone().sub(from).add(at)); });
+    } else points = [].concat(...this.cloud, this.anchors);
     points = points.map(p => this.toStage(p));
     if (!points.length) points = [V(-0.4, -0.4, 0), V(0.4, 0.4, 0)];
     const r = 2.6 * this.unit / this.size;

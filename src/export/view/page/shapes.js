@@ -34,7 +34,7 @@ class Parts {
   }
 
   ball(at, radius, colour) {
-    return this.add(new THREE.SphereBufferGeometry(radius, 24, 16), new THREE.Matrix4().setPosition(at), colour);
+    return this.add(new THREE.SphereBufferGeometry(radius, 28, 20), new THREE.Matrix4().setPosition(at), colour);
   }
 
   get empty() { return this.index.length === 0; }
@@ -147,9 +147,34 @@ function apart(points, least) {
   return kept;
 }
 
+// Principal moments and axes of a symmetric matrix xx, yy, zz, xy, xz, yz, by Jacobi's rotations.
+function principal(J) {
+  const a = [[J[0], J[3], J[4]], [J[3], J[1], J[5]], [J[4], J[5], J[2]]], v = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+  for (let sweep = 0; sweep < 12; sweep++)
+    for (const [p, q] of [[0, 1], [0, 2], [1, 2]]) {
+      if (Math.abs(a[p][q]) < 1e-14 * (Math.abs(a[p][p]) + Math.abs(a[q][q]))) continue;
+      const angle = 0.5 * Math.atan2(2 * a[p][q], a[q][q] - a[p][p]), c = Math.cos(angle), s = Math.sin(angle);
+      for (let k = 0; k < 3; k++) { const x = a[k][p], y = a[k][q]; a[k][p] = c * x - s * y; a[k][q] = s * x + c * y; }
+      for (let k = 0; k < 3; k++) { const x = a[p][k], y = a[q][k]; a[p][k] = c * x - s * y; a[q][k] = s * x + c * y; }
+      for (let k = 0; k < 3; k++) { const x = v[k][p], y = v[k][q]; v[k][p] = c * x - s * y; v[k][q] = s * x + c * y; }
+    }
+  return { moments: [a[0][0], a[1][1], a[2][2]], axes: [0, 1, 2].map(k => V(v[0][k], v[1][k], v[2][k])) };
+}
+
+// The homogeneous box with the mass and the inertia of a body: its lengths and placement; null if there is none.
+function inertiaBox(body, most) {
+  if (!body.inertia || !(body.mass > 0)) return null;
+  const { moments, axes } = principal(body.inertia), sum = moments[0] + moments[1] + moments[2];
+  const lengths = moments.map(I => Math.sqrt(Math.max(0, 6 * (sum - 2 * I) / body.mass))), largest = Math.max(...lengths);
+  if (!(largest > 0) || largest > most) return null;
+  if (axes[0].clone().cross(axes[1]).dot(axes[2]) < 0) axes[2].negate();
+  const place = new THREE.Matrix4().makeBasis(...axes).setPosition(vectorOf(body.com));
+  return { lengths: lengths.map(l => Math.max(l, 0.04 * largest)), place };
+}
+
 // A body without a shape: a bar between two joints, a plate between three, bars from their middle between more; and a ball at
 // the centre of mass whose volume goes with the mass.
-function addLinks(parts, body, attached, colour, unit, heaviest) {
+function addLinks(parts, body, attached, colour, unit, heaviest, size) {
   const joints = apart(attached.map(vectorOf), 0.05 * unit), com = vectorOf(body.com), r = 0.42 * unit;
   if (joints.length === 2) parts.bar(joints[0], joints[1], r, colour, true);
   else if (joints.length === 3) {
@@ -164,11 +189,13 @@ function addLinks(parts, body, attached, colour, unit, heaviest) {
   else if (joints.length === 2) nearest = new THREE.Line3(joints[0], joints[1]).closestPointToPoint(com, true, V(0, 0, 0));
   else if (joints.length > 3) nearest = joints.reduce((s, p) => s.add(p.clone()), V(0, 0, 0)).multiplyScalar(1 / joints.length);
   if (nearest && nearest.distanceTo(com) > 0.3 * unit && body.mass > 0) parts.bar(nearest, com, 0.55 * r, colour, true);
-  if (body.mass > 0 && heaviest > 0) parts.ball(com, unit * (0.65 + 1.1 * Math.cbrt(body.mass / heaviest)), colour);
+  const box = joints.length < 2 ? inertiaBox(body, 0.9 * size) : null; // shows how it turns, which a ball does not
+  if (box) parts.add(new THREE.BoxBufferGeometry(...box.lengths), box.place, colour);
+  else if (body.mass > 0 && heaviest > 0) parts.ball(com, unit * (0.65 + 1.1 * Math.cbrt(body.mass / heaviest)), colour);
   else if (joints.length < 2) parts.ball(com, 0.5 * unit, colour);
 }
 
-function bodyGeometry(body, attached, colour, unit, heaviest) {
+function bodyGeometry(body, attached, colour, unit, heaviest, size) {
   const parts = new Parts();
   if (body.shape) {
     addShape(parts, body.shape, colour, unit);
@@ -176,7 +203,7 @@ function bodyGeometry(body, attached, colour, unit, heaviest) {
       const near = nearestOnShape(body.shape, p);
       if (near.distanceTo(vectorOf(p)) > 0.4 * unit) parts.bar(near, vectorOf(p), 0.3 * unit, colour, true);
     }
-  } else addLinks(parts, body, attached, colour, unit, heaviest);
+  } else addLinks(parts, body, attached, colour, unit, heaviest, size);
   return parts.empty ? null : parts.geometry();
 }
 
