@@ -23,5 +23,6 @@
 #include <linkwork/neglect.h>
 #include <linkwork/io.h>
 #include <linkwork/gltf.h>
+#include <linkwork/view.h>
 
 #endif
