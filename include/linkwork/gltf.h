@@ -4,6 +4,7 @@
 #define LINKWORK_GLTF_H
 
 #include <linkwork/dynamics.h>
+#include <linkwork/view.h>
 
 #include <stddef.h>
 
@@ -37,6 +38,10 @@ LW_API lw_status lw_gltf_poses(const lw_model *model, lw_data *data, double t, c
 LW_API lw_status lw_export_gltf(const lw_model *model, const double *t, const double *poses, size_t count,
                                 const char *path, const lw_gltf_options *options, lw_gltf_summary *summary,
                                 lw_error *error);
+
+/* The same for an animation (view.h), of a run or of a results file. */
+LW_API lw_status lw_animation_gltf(const lw_animation *animation, const char *path,
+                                   const lw_gltf_options *options, lw_gltf_summary *summary, lw_error *error);
 
 #ifdef __cplusplus
 }

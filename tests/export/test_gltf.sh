@@ -75,4 +75,21 @@ check "$work/still.yaml"
 ! "$glb_of" "$work/still.yaml" "$work/no/folder/m.glb" 2>"$work/said" || fail "wrote into a folder that is not there"
 grep -q "No such file" "$work/said" || fail "no reason: $(cat "$work/said")"
 
+# The program: a model, and results with what determines the poses.
+for out in csv h5; do
+    expect 0 run "$source_dir/problems/slider_crank/model.yaml" --quiet --out "$work/r.$out"
+    expect 0 view "$work/r.$out" --out "$work/r.glb"
+    says out "r.glb ("
+    expect 0 run "$source_dir/problems/slider_crank/model.yaml" --quiet --record "pose(*)" --out "$work/p.csv"
+    python3 "$here/check_gltf.py" "$work/r.glb" "$work/p.csv" >"$work/checked" || fail "r.$out as .glb"
+    expect 0 view "$work/p.csv" --quiet --out "$work/p.glb"
+    python3 "$here/check_gltf.py" "$work/p.glb" "$work/p.csv" >"$work/checked" || fail "poses as .glb"
+done
+expect 0 view "$source_dir/problems/four_bar/model.yaml" --quiet --out "$work/v.glb"
+silent out
+expect 2 view "$work/r.csv" "$work/r.h5" --out "$work/two.glb"
+says err "one motion"
+expect 2 view "$work/r.csv" --out "$work/two.gltf"
+says err "ends neither in .html nor in .glb"
+
 echo passed

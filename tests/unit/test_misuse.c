@@ -633,6 +633,7 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_gltf_poses(model, data, 0, NULL, out))
         ARGUMENT(lw_gltf_poses(model, data, 0, q, NULL))
         ARGUMENT(lw_gltf_poses(model, data, NAN, q, out))
+        ARGUMENT(lw_animation_gltf(NULL, "x.glb", NULL, NULL, &error))
         ARGUMENT(lw_export_gltf(NULL, &number, out, 1, "x.glb", NULL, NULL, &error))
         ARGUMENT(lw_export_gltf(model, NULL, out, 1, "x.glb", NULL, NULL, &error))
         ARGUMENT(lw_export_gltf(model, &number, NULL, 1, "x.glb", NULL, NULL, &error))
