@@ -331,9 +331,22 @@ static lw_status find_x(builder *b, lw_curve *curve) {
                        "give one column, or e.g. --x \"body.*.x\" \"body.*.z\"",
                        "\"%.100s\" has a *, and \"%.100s\" does not say what for", x, y);
     snprintf(name, sizeof name, "%.*s%s%.100s", (int)(at - x), x, star, at + 1);
-    if (!(curve->label = lw_arena_text(b->arena, star))) return out_of_memory(b); /* whose path it is */
+    const char *whose = star + strspn(star, ", ");
+    if (whose[0] && !(curve->label = lw_arena_text(b->arena, whose))) return out_of_memory(b);
     curve->x = lw_results_table_column(b->table, name);
     return curve->x >= 0 ? LW_OK : no_such_column(b, name, 0);
+}
+
+/* What a pattern with a * says of the quantity: "x" of "body.*.x" and of "x*". */
+static const char *pattern_quantity(builder *b, const char *pattern, const char *unit) {
+    const char *star = strchr(pattern, '*'), *after = star + 1 + strspn(star + 1, "., )");
+    char *text = lw_arena_text(b->arena, after[0] ? after : pattern);
+    if (!text) return quantity_of(unit);
+    if (!after[0]) {
+        text[star - pattern] = '\0';
+        for (size_t length = strlen(text); length > 0 && strchr("., (", text[length - 1]);) text[--length] = '\0';
+    }
+    return text[0] && !strchr(text, '*') ? text : quantity_of(unit);
 }
 
 static lw_status choose_x(builder *b) {
@@ -346,9 +359,12 @@ static lw_status choose_x(builder *b) {
     const lw_column *first = &b->table->columns[b->plot.panel_count ? panel->curves[0].x : 0];
     b->plot.path = b->options->x && first != b->table->columns;
     b->plot.x_unit = first->unit;
-    b->plot.x_quantity = b->options->x && strchr(b->options->x, '*') ? quantity_of(first->unit) : first->name;
+    b->plot.x_quantity = b->options->x && strchr(b->options->x, '*') ? pattern_quantity(b, b->options->x, first->unit)
+                                                                  : first->name;
     for (size_t p = 0; p < b->plot.panel_count && b->plot.path; p++) /* A path names both axes. */
-        if (panel[p].columns == 1)
+        if (strchr(b->options->x, '*') && p < b->options->count && strchr(b->options->columns[p], '*'))
+            b->plot.panels[p].quantity = pattern_quantity(b, b->options->columns[p], panel[p].unit);
+        else if (panel[p].columns == 1)
             b->plot.panels[p].quantity = b->table->columns[panel[p].curves[0].column].name;
     return LW_OK;
 }

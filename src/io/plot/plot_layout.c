@@ -23,7 +23,7 @@ enum { MOST_STYLES = 24, FEW_POINTS = 40, PROBES = 240 };
 
 static const double width = 920, right = 30, head = 64, no_head = 10, plot_height = 200, legend_row = 20,
                     legend_gap = 8;
-static const double tick_space = 24, panel_gap = 14, foot = 32, path_least = 160, path_most = 620;
+static const double tick_space = 24, panel_gap = 14, foot = 32, path_least = 160, path_most = 460;
 
 /* The area of a panel on the page and its axes; the style of each curve. */
 typedef struct {
