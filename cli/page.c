@@ -66,7 +66,9 @@ static const char style[] =
     "4px}.map dd{margin-bottom:14px}"
     ".q{min-width:11em}}\n";
 static const char style_of_folds[] =
-    ".motions{padding:10px 22px 16px}.motions details{margin-top:4px}details{margin-top:12px}summary{cursor:pointer;color:var(--accent);font-size:14px;padding:4px 0}\n"
+    ".motions{padding:10px 22px 16px}.motions "
+    "details{margin-top:4px}details{margin-top:12px}summary{cursor:pointer;color:var(--accent);font-size:"
+    "14px;padding:4px 0}\n"
     "summary b{font-weight:600;color:var(--ink)}.motion{width:100%;height:min(560px,75vh);border:1px solid "
     "var(--line);"
     "border-radius:10px;display:block;margin-top:10px;background:var(--page)}\n"
@@ -157,7 +159,8 @@ lw_status page_write_motion(const lw_model *model, const lw_run_options *options
     status = lw_simulate(model, &run, NULL, NULL, &summary, error);
     if (status != LW_OK) lw_error_format(error, failure, sizeof failure);
     if (status != LW_ERROR_STOPPED && lw_animation_samples(animation) > 0) {
-        (void)lw_animation_finish(animation, status == LW_OK ? &summary : NULL, status == LW_OK ? NULL : failure);
+        (void)lw_animation_finish(animation, status == LW_OK ? &summary : NULL,
+                                  status == LW_OK ? NULL : failure);
         const lw_animation *const one = animation;
         status = lw_view_write(&one, 1, path, NULL, error);
     }

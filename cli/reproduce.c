@@ -262,7 +262,8 @@ lw_status reproduce_paths(reproduction *r, const char *x, const char *y, lw_erro
     int length = snprintf(r->path_figure, sizeof r->path_figure, "%s/%s-path.svg", r->folder, r->item);
     if (length < 0 || (size_t)length >= sizeof r->path_figure)
         return reproduce_fail(error, LW_ERROR_FILE, "the name of the folder is too long");
-    const lw_plot_options options = {.columns = &y, .count = 1, .x = x, .title = r->summary, .no_heading = true};
+    const lw_plot_options options = {
+        .columns = &y, .count = 1, .x = x, .title = r->summary, .no_heading = true};
     lw_status status = lw_plot_with(r->files[0], r->path_figure, &options, error);
     if (status != LW_OK) r->path_figure[0] = '\0';
     return status;

@@ -234,8 +234,9 @@ static void watch_centre(const watcher *w, const lw_sample *sample, double *row)
         sqrt((x[0] - a[0]) * (x[0] - a[0]) + (x[1] - a[1]) * (x[1] - a[1]) + (x[2] - a[2]) * (x[2] - a[2]));
 }
 
-static const char *const centre_headers[] = {
-    "t [s]", "x [m]", "y [m]", "z [m]", "x, analytic [m]", "y, analytic [m]", "z, analytic [m]", "distance [m]"};
+static const char *const centre_headers[] = {"t [s]",           "x [m]",           "y [m]",
+                                             "z [m]",           "x, analytic [m]", "y, analytic [m]",
+                                             "z, analytic [m]", "distance [m]"};
 
 /* Computes the largest distance from the analytic solution. */
 static lw_status top_distance(reproduction *r, const char *method, double h, double end, double *distance,
@@ -518,9 +519,11 @@ static lw_status fig25(reproduction *r, lw_error *error) {
 
 static const reproduce_item items[] = {
     {"table2", "gyro top: condition of the iteration matrix against the step", table2, "gyro_top"},
-    {"table3", "cylindrical pair: condition of the iteration matrix against the step", table3, "cylindrical_pair"},
+    {"table3", "cylindrical pair: condition of the iteration matrix against the step", table3,
+     "cylindrical_pair"},
     {"table4", "planar pair: condition of the iteration matrix against the step", table4, "planar_pair"},
-    {"table5", "six-body linkage: condition of the iteration matrix against the step", table5, "six_body_linkage"},
+    {"table5", "six-body linkage: condition of the iteration matrix against the step", table5,
+     "six_body_linkage"},
     {"fig8", "gyro top, h = 0.05: centre of mass against the analytic solution", fig8, "gyro_top"},
     {"fig9", "gyro top, h = 0.01: centre of mass against the analytic solution", fig9, "gyro_top"},
     {"fig10", "gyro top, h = 0.05: energy and angular momentum", fig10, "gyro_top"},

@@ -69,15 +69,17 @@ static const char *ratio_text(char text[24], double ratio) {
 static void put_row(FILE *file, const reproduce_row *row) {
     char paper[24], here[24], ratio[24];
     fputs("<td class=\"q\">", file), page_text(file, row->quantity);
-    fprintf(file, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">",
-            reproduce_origin(paper, row), reproduce_number(here, row->here), ratio_text(ratio, ratio_of(row)));
+    fprintf(
+        file, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">",
+        reproduce_origin(paper, row), reproduce_number(here, row->here), ratio_text(ratio, ratio_of(row)));
     page_text(file, row->wanted);
     fputs("</td><td>", file), put_verdict(file, row), fputs("</td></tr>\n", file);
 }
 
-static const char row_head[] = "<th>quantity</th><th class=\"n\">paper</th><th class=\"n\">here</th>"
-                               "<th class=\"n\">here/paper</th><th class=\"n\">wanted</th><th></th></tr></thead>"
-                               "<tbody>\n";
+static const char row_head[] =
+    "<th>quantity</th><th class=\"n\">paper</th><th class=\"n\">here</th>"
+    "<th class=\"n\">here/paper</th><th class=\"n\">wanted</th><th></th></tr></thead>"
+    "<tbody>\n";
 
 /* The rows of an item in a sentence: how many, how many as wanted, and the ratios to the paper's numbers. */
 static void describe_rows(const reproduction *work, char *text, size_t size) {
@@ -90,7 +92,8 @@ static void describe_rows(const reproduction *work, char *text, size_t size) {
         compared++;
         least = fmin(least, ratio), most = fmax(most, ratio);
     }
-    int used = snprintf(text, size, "%d number%s, %d as wanted", work->row_count, work->row_count == 1 ? "" : "s", good);
+    int used = snprintf(text, size, "%d number%s, %d as wanted", work->row_count,
+                        work->row_count == 1 ? "" : "s", good);
     char low[24], high[24];
     if (compared > 0 && used > 0 && (size_t)used < size)
         snprintf(text + used, size - (size_t)used, "; here/paper %s%s%s", ratio_text(low, least),
@@ -150,7 +153,8 @@ static void put_overview(FILE *file, const reproduce_outcome *outcomes, int coun
 static void put_summary(FILE *file, const reproduce_outcome *outcomes, int count) {
     fputs(
         "<section id=\"summary\"><h2>All numbers</h2><p class=\"about\">The paper's number, the one computed "
-        "here, their ratio, and what it is wanted to be. In parentheses stands what the paper's words or a formula "
+        "here, their ratio, and what it is wanted to be. In parentheses stands what the paper's words or a "
+        "formula "
         "of it come to, a dash where it says nothing and the check is our own.</p><article>",
         file);
     int rows = 0;
@@ -200,7 +204,8 @@ static bool put_item(FILE *file, const reproduce_outcome *o) {
         describe_rows(work, text, sizeof text);
         /* Long tables fold, unless something in them is not as wanted. */
         page_fold(file, work->row_count <= SHORT_TABLE || !o->ok, "%s", text);
-        fputs("<div class=\"scroll\" style=\"margin-top:6px\"><table><thead><tr>", file), fputs(row_head, file);
+        fputs("<div class=\"scroll\" style=\"margin-top:6px\"><table><thead><tr>", file),
+            fputs(row_head, file);
         for (int i = 0; i < work->row_count; i++) fputs("<tr>", file), put_row(file, &work->rows[i]);
         fputs("</tbody></table></div>\n", file);
         page_fold_end(file);
@@ -216,11 +221,10 @@ static void put_methods(FILE *file) {
         "why.</p><article>",
         file);
     page_fold(file, false, "%d methods: coordinates, cost, source", lw_method_count());
-    fputs(
-        "<div class=\"scroll\"><table><thead><tr><th>method</th>"
-        "<th>coordinates</th><th>cost of a call</th><th>source</th><th>what it "
-        "does</th></tr></thead><tbody>\n",
-        file);
+    fputs("<div class=\"scroll\"><table><thead><tr><th>method</th>"
+          "<th>coordinates</th><th>cost of a call</th><th>source</th><th>what it "
+          "does</th></tr></thead><tbody>\n",
+          file);
     for (int k = 0; k < lw_method_count(); k++) {
         lw_method_info method = lw_method_at(k);
         const char *const cells[] = {method.coordinates, method.cost, method.source, method.summary};

@@ -75,7 +75,8 @@ static lw_status take_columns(lw_animation *a) {
     return LW_OK;
 }
 
-lw_status lw_animation_create(const lw_model *model, const char *record, lw_animation **out, lw_error *error) {
+lw_status lw_animation_create(const lw_model *model, const char *record, lw_animation **out,
+                              lw_error *error) {
     if (out) *out = NULL;
     if (!model || !out) return lw_call_needs("a model and a place for the animation", error);
     if (!record)

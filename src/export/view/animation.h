@@ -36,9 +36,10 @@ struct lw_animation {
     lw_rows poses;  /* per sample 7 per body 1 .. n: position, quaternion x, y, z, w of the user's frame */
     lw_rows values; /* per sample the columns, without time */
     lw_shown_column *columns;
-    size_t column_count, recorded; /* the first `recorded` come from the record or file, the rest from forces */
-    double *row;                   /* workspace of a record's row */
-    double *q0, *v0;               /* the first sample, for redundancy and uniqueness */
+    /* the first `recorded` come from the record or file, the rest from forces */
+    size_t column_count, recorded;
+    double *row;     /* workspace of a record's row */
+    double *q0, *v0; /* the first sample, for redundancy and uniqueness */
     bool has_state;
     bool *unique; /* joint_count x 6; NULL: unknown */
     lw_told *events;

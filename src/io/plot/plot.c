@@ -344,7 +344,8 @@ static const char *pattern_quantity(builder *b, const char *pattern, const char 
     if (!text) return quantity_of(unit);
     if (!after[0]) {
         text[star - pattern] = '\0';
-        for (size_t length = strlen(text); length > 0 && strchr("., (", text[length - 1]);) text[--length] = '\0';
+        for (size_t length = strlen(text); length > 0 && strchr("., (", text[length - 1]);)
+            text[--length] = '\0';
     }
     return text[0] && !strchr(text, '*') ? text : quantity_of(unit);
 }
@@ -359,8 +360,9 @@ static lw_status choose_x(builder *b) {
     const lw_column *first = &b->table->columns[b->plot.panel_count ? panel->curves[0].x : 0];
     b->plot.path = b->options->x && first != b->table->columns;
     b->plot.x_unit = first->unit;
-    b->plot.x_quantity = b->options->x && strchr(b->options->x, '*') ? pattern_quantity(b, b->options->x, first->unit)
-                                                                  : first->name;
+    b->plot.x_quantity = b->options->x && strchr(b->options->x, '*')
+                             ? pattern_quantity(b, b->options->x, first->unit)
+                             : first->name;
     for (size_t p = 0; p < b->plot.panel_count && b->plot.path; p++) /* A path names both axes. */
         if (strchr(b->options->x, '*') && p < b->options->count && strchr(b->options->columns[p], '*'))
             b->plot.panels[p].quantity = pattern_quantity(b, b->options->columns[p], panel[p].unit);
