@@ -157,6 +157,8 @@ lw_status lw_animation_sample(lw_animation *a, const lw_sample *sample) {
     if (!a || !sample || !a->record || !lw_given(sample->q, a->model->nq) ||
         !lw_given(sample->v, a->model->nv) || !isfinite(sample->t))
         return LW_ERROR_ARGUMENT;
+    for (int k = 0; k < a->model->nq; k++)
+        if (!isfinite(sample->q[k])) return LW_ERROR_ARGUMENT;
     bool again;
     if (lw_animation_time(a, sample->t, &again) != LW_OK) return LW_ERROR_MEMORY;
     if (lw_animation_pose(a, sample->t, sample->q) != LW_OK) return LW_ERROR_MEMORY;

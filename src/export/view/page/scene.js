@@ -10,11 +10,12 @@ class Stage {
     this.model = motions[0].model;
     this.show = { joints: true, com: false, frames: false, forces: true, ground: true, grid: true, shadow: true, ghost: true,
       reactions: false, torques: false, springForces: false, applied: true, log: false, scale: 1 };
-    this.selected = null; this.loop = -1; this.follow = -1; this.trails = new Set();
+    this.quality = 2; this.selected = null; this.loop = -1; this.follow = -1; this.trails = new Set();
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
     this.renderer.setClearColor(0x000000, 0);
     this.renderer.gammaOutput = true;
     this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.autoUpdate = false; // only when something has moved
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.camera = new THREE.PerspectiveCamera(28, 1, 0.01, 400);
     this.controls = new THREE.OrbitControls(this.camera, canvas);
@@ -188,6 +189,8 @@ class Stage {
   build() {
     const colours = theme.colours, model = this.model, u = this.unit;
     if (this.scene) this.dispose();
+    const parts = model.bodies.length + model.joints.length;
+    detail = parts > 400 ? 0.35 : parts > 150 ? 0.5 : parts > 60 ? 0.75 : 1;
     this.scene = new THREE.Scene();
     this.root = new THREE.Group();
     const x = V(1, 0, 0), turned = new THREE.Matrix4();
@@ -204,7 +207,7 @@ class Stage {
     this.faint = new THREE.MeshStandardMaterial({ vertexColors: THREE.VertexColors, roughness: 0.7, transparent: true, opacity: 0.16, depthWrite: false });
     this.picks = []; this.frames = []; this.struts = []; this.elements = [];
     this.groups = model.bodies.map(() => { const g = new THREE.Group(); this.root.add(g); return g; });
-    const heaviest = Math.max(...model.bodies.map(b => b.mass), 0), shadows = model.bodies.length <= 320;
+    const heaviest = Math.max(...model.bodies.map(b => b.mass), 0), shadows = model.bodies.length <= 120;
     model.bodies.forEach((body, b) => {
       if (b === 0) { this.addFrame(this.groups[0], 3 * u); return; }
       const own = model.joints.length ? this.attached[b] : [];
@@ -447,6 +450,7 @@ class Stage {
     this.gridLines.visible = s.grid;
     this.shade.visible = s.shadow && s.grid;
     this.sun.castShadow = s.shadow;
+    this.renderer.shadowMap.needsUpdate = true;
     if (this.ghosts) for (const g of this.ghosts) g.visible = s.ghost;
     this.dirty = true;
   }
@@ -490,7 +494,18 @@ class Stage {
     for (const line of this.trailLines.values()) line.past.geometry.setDrawRange(0, Math.round(part * (line.count - 1)) * 36);
     this.arrows.place(t);
     this.followBody();
+    this.renderer.shadowMap.needsUpdate = this.quality > 0;
     this.dirty = true;
+  }
+
+  // Called with the duration of each picture while time runs: a machine that cannot follow gets fewer pixels, then no shadow.
+  pace(ms) {
+    this.slow = ms > 45 ? (this.slow || 0) + 1 : Math.max(0, (this.slow || 0) - 1);
+    if (this.slow < 12 || this.quality === 0) return;
+    this.slow = 0;
+    this.quality--;
+    if (this.quality === 0) { this.show.shadow = false; this.visibility(); }
+    this.w = 0; // sizes are set anew
   }
 
   // The point that the camera goes along with: a body, or all of a mechanism that flies off.
@@ -587,7 +602,7 @@ class Stage {
   resize() {
     const w = this.canvas.parentElement.clientWidth, h = this.canvas.parentElement.clientHeight;
     if (!w || !h) return false;
-    const ratio = Math.min(window.devicePixelRatio || 1, this.model.bodies.length > 150 ? 1.5 : 2);
+    const ratio = Math.min(window.devicePixelRatio || 1, this.quality < 2 ? 1 : this.model.bodies.length > 150 ? 1.5 : 2);
     if (this.w === w && this.h === h && this.ratio === ratio) return false;
     this.w = w; this.h = h; this.ratio = ratio;
     this.renderer.setPixelRatio(ratio);
