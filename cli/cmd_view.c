@@ -58,7 +58,8 @@ static lw_run_options options_of(const lw_model *model, const request *asked) {
         /* As many samples as a run has by default, or one for every picture of the screen if that is more. */
         double span = options.end - options.start;
         double usual = options.output > 0 ? options.output : span / default_samples;
-        double smooth = span / most_samples > 1 / frames_per_second ? span / most_samples : 1 / frames_per_second;
+        double smooth =
+            span / most_samples > 1 / frames_per_second ? span / most_samples : 1 / frames_per_second;
         if (!lw_integrator_by_step(lw_run_integrator(&options), &options) && usual > smooth)
             options.output = smooth;
         else if (options.output > 0 && usual < span / most_samples)
@@ -95,8 +96,8 @@ static lw_status film(const lw_model *model, const request *asked, lw_run_option
     char failure[2048] = "";
     if (status != LW_OK) lw_error_format(error, failure, sizeof failure);
     if (f.written != LW_OK) status = f.written;
-    lw_status finished = lw_animation_finish(f.animation, status == LW_OK ? &summary : NULL,
-                                             status == LW_OK ? NULL : failure);
+    lw_status finished =
+        lw_animation_finish(f.animation, status == LW_OK ? &summary : NULL, status == LW_OK ? NULL : failure);
     if (status == LW_OK) status = finished;
     *out = f.animation;
     return status;
@@ -112,7 +113,8 @@ static int view_model(const cli_command *command, const char *path, const reques
     lw_error error = {0};
     lw_status status = lw_run_check(model, &options, &error);
     if (status != LW_OK) return cli_fault(command, status, &error);
-    double *q = cli_numbers(command, lw_model_q_size(model)), *v = cli_numbers(command, lw_model_v_size(model));
+    double *q = cli_numbers(command, lw_model_q_size(model)),
+           *v = cli_numbers(command, lw_model_v_size(model));
     if (!q || !v) {
         free(q);
         free(v);
@@ -198,18 +200,20 @@ static int check_request(const cli_command *command, const request *asked, const
     if (results && (asked->method || asked->record || asked->run.integrator || asked->run.drift ||
                     asked->still || asked->run.end > 0 || asked->run.step > 0 || asked->run.tolerance > 0 ||
                     asked->output > 0 || asked->settings.count > 0))
-        return cli_say(command, CLI_WRONG,
-                       "%s holds a run already; --method, --integrator, --drift, --step, --tol, --end, --output, "
-                       "--record, --set and --still are for a model",
-                       files->items[0]);
+        return cli_say(
+            command, CLI_WRONG,
+            "%s holds a run already; --method, --integrator, --drift, --step, --tol, --end, --output, "
+            "--record, --set and --still are for a model",
+            files->items[0]);
     if (asked->run.out && strcmp(asked->run.out, "-") != 0 && !ends_with(asked->run.out, ".html") &&
         !ends_with(asked->run.out, ".htm"))
         return cli_say(command, CLI_WRONG,
                        "--out: \"%s\" does not end in .html, and a page is written; give e.g. --out %s.html",
                        asked->run.out, asked->run.out);
     if (asked->png && asked->run.out && strcmp(asked->run.out, "-") == 0)
-        return cli_say(command, CLI_WRONG, "--png draws the page, so that it has to be a file; give --out "
-                                           "FILE.html");
+        return cli_say(command, CLI_WRONG,
+                       "--png draws the page, so that it has to be a file; give --out "
+                       "FILE.html");
     return run_request_check(command, &asked->run, "page.html");
 }
 
@@ -224,7 +228,8 @@ static void tell_of_page(const char *path) {
     printf("%s (%.2f MB); open it in any web browser: file://%s\n", path, size / 1e6, cli_show(full, &space));
     if (size > large_page)
         fprintf(stderr,
-                "linkwork view: the page has %.0f MB, which browsers open slowly; a longer --output, or a shorter "
+                "linkwork view: the page has %.0f MB, which browsers open slowly; a longer --output, or a "
+                "shorter "
                 "--record, makes it smaller\n",
                 size / 1e6);
 }
@@ -252,8 +257,9 @@ static int write_page(const cli_command *command, const cli_list *files, const r
 static int view(const cli_command *command, int argc, char **argv) {
     request asked = {0};
     const cli_option options[] = {
-        {"out", "FILE.html", "the page; otherwise beside the model or results, with .html; - is standard output",
-         "crane.html", .text = &asked.run.out},
+        {"out", "FILE.html",
+         "the page; otherwise beside the model or results, with .html; - is standard output", "crane.html",
+         .text = &asked.run.out},
         {"method", "NAME", "the formulation, or auto", "tree", .text = &asked.method},
         {"integrator", "NAME", "linkwork info lists them", "bdf", .text = &asked.run.integrator},
         {"step", "H", "fixed step of rk4, largest step of the others, s", "\"1 ms\"",
@@ -306,7 +312,9 @@ static int view(const cli_command *command, int argc, char **argv) {
 
 const cli_command cli_view = {
     "view", "MODEL | RESULTS [RESULTS2] [options]", "write a page that shows the mechanism moving",
-    "A model is simulated first; RESULTS is a file of linkwork run --out, CSV or HDF5, and with a second one both "
-    "motions\nare shown, the second as a ghost. The page is one file for any web browser and needs no network: "
+    "A model is simulated first; RESULTS is a file of linkwork run --out, CSV or HDF5, and with a second one "
+    "both "
+    "motions\nare shown, the second as a ghost. The page is one file for any web browser and needs no "
+    "network: "
     "3-D scene, time, plots,\nenergy ledger. --png T needs Chromium or Chrome on the PATH.",
     view};

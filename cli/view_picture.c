@@ -22,7 +22,8 @@
 extern char **environ;
 
 enum { PATIENCE = 90 /* s */ };
-static const char *const browsers[] = {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"};
+static const char *const browsers[] = {"chromium", "chromium-browser", "google-chrome",
+                                       "google-chrome-stable"};
 enum { BROWSERS = sizeof browsers / sizeof *browsers };
 
 static bool read_size(const char *text, int *width, int *height) {
@@ -39,10 +40,11 @@ int view_picture_check(const cli_command *command, const char *text, const char 
         return cli_say(command, CLI_WRONG, "--png: \"%s\" is not a time: %s; give e.g. --png 0.5", text,
                        error.message);
     if (size && !read_size(size, &width, &height))
-        return cli_say(command, CLI_WRONG,
-                       "--size: \"%s\" is not width x height in pixels, each from 64 to 8192; give e.g. --size "
-                       "1280x800",
-                       size);
+        return cli_say(
+            command, CLI_WRONG,
+            "--size: \"%s\" is not width x height in pixels, each from 64 to 8192; give e.g. --size "
+            "1280x800",
+            size);
     return CLI_DONE;
 }
 
@@ -103,7 +105,7 @@ int view_picture(const cli_command *command, const char *page, const char *text,
     (void)lw_read_number(text, "s", &t, &error);
     if (size) (void)read_size(size, &width, &height);
     char picture[4096], address[3 * 4096], profile[] = "/tmp/linkwork-view-XXXXXX", at[sizeof profile + 32],
-        window[64], shot[4096 + 32];
+                                           window[64], shot[4096 + 32];
     const char *dot = strrchr(page, '.');
     snprintf(picture, sizeof picture, "%.*s.png", (int)(dot - page), page);
     if (!address_of(page, t, address, sizeof address))
@@ -113,21 +115,36 @@ int view_picture(const cli_command *command, const char *page, const char *text,
     snprintf(window, sizeof window, "--window-size=%d,%d", width, height);
     snprintf(shot, sizeof shot, "--screenshot=%s", picture);
     (void)remove(picture);
-    char *arguments[] = {"chromium", "--headless", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
-                         "--disable-background-networking", "--no-first-run", "--disable-component-update",
-                         "--disable-sync", "--disable-extensions", "--hide-scrollbars", "--disable-dev-shm-usage",
-                         "--virtual-time-budget=4000", at, window, shot,
-                         geteuid() == 0 ? "--no-sandbox" : "--mute-audio", address, NULL};
+    char *arguments[] = {"chromium",
+                         "--headless",
+                         "--use-angle=swiftshader",
+                         "--enable-unsafe-swiftshader",
+                         "--disable-background-networking",
+                         "--no-first-run",
+                         "--disable-component-update",
+                         "--disable-sync",
+                         "--disable-extensions",
+                         "--hide-scrollbars",
+                         "--disable-dev-shm-usage",
+                         "--virtual-time-budget=4000",
+                         at,
+                         window,
+                         shot,
+                         geteuid() == 0 ? "--no-sandbox" : "--mute-audio",
+                         address,
+                         NULL};
     char *name = NULL;
     pid_t process = start(arguments, &name);
     bool good = process > 0 && wait_for(process) && access(picture, R_OK) == 0;
     (void)nftw(profile, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     if (process < 0)
-        return cli_say(command, CLI_FAILED,
-                       "--png needs a browser, and none of chromium, chromium-browser, google-chrome is on the "
-                       "PATH; install one, or open %s and press the picture button there",
-                       page);
-    if (!good) return cli_say(command, CLI_FAILED, "%s did not draw %s; the page itself is written", name, page);
+        return cli_say(
+            command, CLI_FAILED,
+            "--png needs a browser, and none of chromium, chromium-browser, google-chrome is on the "
+            "PATH; install one, or open %s and press the picture button there",
+            page);
+    if (!good)
+        return cli_say(command, CLI_FAILED, "%s did not draw %s; the page itself is written", name, page);
     if (!quiet) printf("%s\n", picture);
     return CLI_DONE;
 }

@@ -7,6 +7,7 @@
 /* Are time and size, which may be NULL, what --png and --size take? */
 int view_picture_check(const cli_command *command, const char *time, const char *size);
 /* Draws the scene of the page at a time into FILE.png beside FILE.html. */
-int view_picture(const cli_command *command, const char *page, const char *time, const char *size, bool quiet);
+int view_picture(const cli_command *command, const char *page, const char *time, const char *size,
+                 bool quiet);
 
 #endif

@@ -64,8 +64,8 @@ typedef struct lw_view_options {
     double column_tolerance; /* of resampled columns, relative to the range of each; 0: 1e-4 */
 } lw_view_options;
 
-/* Writes one or two animations (the second one is the ghost) as a page; "-" is standard output. options may be
- * NULL. */
+/* Writes one or two animations (the second one is the ghost) as a page; "-" is standard output. options may
+ * be NULL. */
 LW_API lw_status lw_view_write(const lw_animation *const *animations, int count, const char *path,
                                const lw_view_options *options, lw_error *error);
 /* Writes the data of such a page alone: the scene and the motion as JSON, with numbers as base64 of float32.

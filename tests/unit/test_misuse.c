@@ -97,7 +97,8 @@ static void set_up(void) {
 }
 
 static void tear_down(void) {
-    lw_animation_destroy(animation), lw_neglect_destroy(neglect), lw_directions_destroy(directions), lw_cuts_destroy(cuts);
+    lw_animation_destroy(animation), lw_neglect_destroy(neglect), lw_directions_destroy(directions),
+        lw_cuts_destroy(cuts);
     lw_merits_destroy(merits), lw_mobility_destroy(mobility), lw_simulation_destroy(simulation);
     lw_solver_batch_destroy(solvers);
     lw_solver_destroy(solver), lw_batch_destroy(batch), lw_batch_destroy(foreign_batch);
@@ -655,7 +656,8 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_view_write((const lw_animation *const[]){NULL}, 1, "x.html", NULL, &error))
         ARGUMENT(lw_view_write((const lw_animation *const[]){animation}, 3, "x.html", NULL, &error))
         ARGUMENT(lw_view_write((const lw_animation *const[]){animation}, 1, NULL, NULL, &error))
-        ARGUMENT(lw_view_write((const lw_animation *const[]){animation}, 1, "x.html", NULL, &error)) /* no samples */
+        ARGUMENT(lw_view_write((const lw_animation *const[]){animation}, 1, "x.html", NULL,
+                               &error)) /* no samples */
         ARGUMENT(lw_view_write_data((const lw_animation *const[]){NULL}, 1, "x.json", NULL, &error))
     }
     return false;

@@ -31,7 +31,8 @@ static double parabola_slope(const double x[3], const double f[3], double at) {
 static double interpolate(size_t count, size_t channel, size_t i, double at) {
     double slope[2];
     if (count == 2)
-        return y[channel] + (at - t[0]) * ((float)y[2 * keys[1] + channel] - y[channel]) / (t[keys[1]] - t[0]);
+        return y[channel] +
+               (at - t[0]) * ((float)y[2 * keys[1] + channel] - y[channel]) / (t[keys[1]] - t[0]);
     for (int e = 0; e < 2; e++) {
         size_t from = i + (size_t)e == 0 ? 0 : i + (size_t)e - 1;
         if (from + 2 >= count) from = count - 3;

@@ -1,7 +1,7 @@
 /* animation_read.c - the animation of a results file: its model, the poses of every row, its columns.
  *
- * Coordinates of the joints of the tree determine all poses. Where the file lacks some, poses that it holds of
- * all bodies do instead. What it lacks beyond that (speeds, reactions, events) is told in notes.
+ * Coordinates of the joints of the tree determine all poses. Where the file lacks some, poses that it holds
+ * of all bodies do instead. What it lacks beyond that (speeds, reactions, events) is told in notes.
  */
 #include "export/view/animation.h"
 #include "io/results/read_results.h"
@@ -53,8 +53,8 @@ static lw_status read_named(const char *file, const char *results_path, const lw
 }
 
 /* The model that a results file holds as text, or names. Everything about "which model is it" is here. */
-static lw_status model_of_results(lw_results_table *table, const char *path, lw_report *report, lw_spec **spec,
-                                  lw_model **model, lw_error *error) {
+static lw_status model_of_results(lw_results_table *table, const char *path, lw_report *report,
+                                  lw_spec **spec, lw_model **model, lw_error *error) {
     const char *text = lw_results_table_text(table, "model_text"),
                *file = lw_results_table_text(table, "file");
     const char *set = lw_results_table_text(table, "set");
@@ -175,13 +175,13 @@ static lw_status take_row(lw_animation *a, const lw_results_table *table, const 
     if (from->has_q) {
         if (lw_animation_pose(a, t, from->at_q) != LW_OK) return LW_ERROR_MEMORY;
     } else {
-        if (!(pose = lw_rows_add(&a->poses))) return LW_ERROR_MEMORY;
+        if (!(pose = lw_sample_rows_add(&a->poses))) return LW_ERROR_MEMORY;
         if (!gather(table, from->poses, 7 * (size_t)model->body_count, row, pose)) {
             a->poses.count--, a->count--;
             return ++*skipped, LW_OK;
         }
     }
-    double *values = lw_rows_add(&a->values);
+    double *values = lw_sample_rows_add(&a->values);
     if (!values) return LW_ERROR_MEMORY;
     for (size_t k = 0; k < a->recorded; k++) values[k] = table->columns[k + 1].values[row];
     for (size_t k = a->recorded; k < a->column_count; k++) values[k] = NAN;
@@ -238,7 +238,8 @@ static void take_summary(lw_animation *a, lw_results_table *table) {
     s->balance_max = number_of(table, "balance_max");
     double *const ledger[] = {&s->ledger.kinetic, &s->ledger.potential,   &s->ledger.drives,
                               &s->ledger.forces,  &s->ledger.dissipation, &s->ledger.unaccounted};
-    static const char *const keys[] = {"kinetic", "potential", "drives", "forces", "dissipation", "unaccounted"};
+    static const char *const keys[] = {"kinetic", "potential",   "drives",
+                                       "forces",  "dissipation", "unaccounted"};
     for (int k = 0; k < 6; k++) *ledger[k] = number_of(table, keys[k]);
     s->verdict.ok = strcmp(verdict, "ok") == 0;
     for (int k = 0; k < LW_REASONS_MAX; k++) {
@@ -258,7 +259,8 @@ static bool has_column(const lw_results_table *table, const char *start) {
 static void note_lacks(lw_animation *a, const lw_results_table *table, const source *from, size_t skipped) {
     char text[160];
     if (a->model->joint_count > 0 && !has_column(table, "reaction("))
-        (void)lw_animation_note(a, "no reactions are recorded; --record \"joint, reaction, ledger\" adds them");
+        (void)lw_animation_note(a,
+                                "no reactions are recorded; --record \"joint, reaction, ledger\" adds them");
     if (!from->has_v && a->model->force_count > 0)
         (void)lw_animation_note(
             a, "joint speeds are not recorded, so the forces of springs and dampers are not shown");

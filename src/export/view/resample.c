@@ -4,10 +4,10 @@
  *
  *     m_i = (h_i d_i-1 + h_i-1 d_i) / (h_i-1 + h_i),     h_i = t_i+1 - t_i,  d_i = (y_i+1 - y_i) / h_i
  *
- * of the parabola through three keys; at the ends m = 2 d - (slope at the other end of that interval), and d if
- * there are two keys only. view/data.js has the same formulas. From both ends alone, every interval in which
- * some sample differs too much gets its middle sample as a key, until none does. The keys' values are rounded
- * to float32 before, so that the rounding is part of what is checked.
+ * of the parabola through three keys; at the ends m = 2 d - (slope at the other end of that interval), and d
+ * if there are two keys only. view/data.js has the same formulas. From both ends alone, every interval in
+ * which some sample differs too much gets its middle sample as a key, until none does. The keys' values are
+ * rounded to float32 before, so that the rounding is part of what is checked.
  *
  * Cost     O(samples x channels) per pass, of which there are about log2(samples).
  */
@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value as the page gets it: rounded to float32; all that follows from it is computed with doubles, as there. */
+/* A value as the page gets it: rounded to float32; all that follows from it is computed with doubles, as
+ * there. */
 static double rounded(const double *values, size_t stride, size_t sample) {
     return (double)(float)values[sample * stride];
 }

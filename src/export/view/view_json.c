@@ -90,8 +90,7 @@ void lw_view_bool(lw_view_json *j, const char *key, bool value) {
 static void put_part(lw_view_base64 *b) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     unsigned bits = (unsigned)b->part[0] << 16 | (unsigned)b->part[1] << 8 | b->part[2];
-    for (int k = 0; k < 4; k++)
-        putc(k <= b->filled ? digits[bits >> (18 - 6 * k) & 63] : '=', b->file);
+    for (int k = 0; k < 4; k++) putc(k <= b->filled ? digits[bits >> (18 - 6 * k) & 63] : '=', b->file);
     memset(b->part, 0, sizeof b->part);
     b->filled = 0;
 }

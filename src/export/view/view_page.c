@@ -1,7 +1,8 @@
 /* view_page.c - writes the page: one HTML file with its script, its style and the data of one or two motions.
  *
- * The content security policy allows the script and the style by their hashes and nothing else: no network, no
- * other script, no eval. All texts of users stand in the data, as JSON without <, and in the title, escaped.
+ * The content security policy allows the script and the style by their hashes and nothing else: no network,
+ * no other script, no eval. All texts of users stand in the data, as JSON without <, and in the title,
+ * escaped.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "export/view/view_assets.h"
@@ -117,8 +118,8 @@ static lw_status write_file(writer *put, const lw_animation *const *animations, 
     const int fault = errno;
     if (!to_output) take_away(path);
     if (status != LW_OK) return lw_out_of_memory(error);
-    return lw_fail(error, LW_ERROR_FILE, object, "free some space or write elsewhere", "cannot be written: %s",
-                   strerror(fault));
+    return lw_fail(error, LW_ERROR_FILE, object, "free some space or write elsewhere",
+                   "cannot be written: %s", strerror(fault));
 }
 
 lw_status lw_view_write(const lw_animation *const *animations, int count, const char *path,

@@ -112,8 +112,7 @@ static void put_joint(lw_view_json *j, const lw_animation *a, int index, const l
     lw_view_integer(j, NULL, info->bodies[1]);
     lw_view_close(j, ']');
     lw_view_open(j, "frames", '[');
-    for (int side = 0; side < 2; side++)
-        put_frame(j, NULL, model, info->bodies[side], &entry->frames[side]);
+    for (int side = 0; side < 2; side++) put_frame(j, NULL, model, info->bodies[side], &entry->frames[side]);
     lw_view_close(j, ']');
     if (entry->joint.axes && entry->joint.nv > 0)
         lw_view_numbers(j, "axes", entry->joint.axes, 3 * (size_t)entry->joint.nv);
@@ -181,8 +180,8 @@ static int joint_of(const lw_model *model, const lw_force *force, int *speed) {
 }
 
 static void put_force(lw_view_json *j, const lw_model *model, const lw_force *force) {
-    const bool in_joint = force->type == LW_FORCE_TORSION || force->type == LW_FORCE_DRIVE ||
-                          force->type == LW_FORCE_FRICTION;
+    const bool in_joint =
+        force->type == LW_FORCE_TORSION || force->type == LW_FORCE_DRIVE || force->type == LW_FORCE_FRICTION;
     lw_view_open(j, NULL, '{');
     lw_view_text(j, "name", force->name);
     lw_view_text(j, "type", lw_force_type_name(force->type));
@@ -202,8 +201,7 @@ static void put_force(lw_view_json *j, const lw_model *model, const lw_force *fo
         }
         lw_view_close(j, ']');
     }
-    if (force->type == LW_FORCE_BUSHING)
-        put_frame(j, "frame", model, force->bodies[0], &force->frames[0]);
+    if (force->type == LW_FORCE_BUSHING) put_frame(j, "frame", model, force->bodies[0], &force->frames[0]);
     lw_view_bool(j, "springs", force->stiffness != 0 || force->law != NULL);
     lw_view_bool(j, "damps", force->damping != 0);
     lw_view_number(j, "free", force->free_length);

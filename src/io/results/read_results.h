@@ -31,8 +31,8 @@ lw_status lw_results_table_open(const char *path, lw_results_table **table, lw_e
 lw_status lw_results_table_read(lw_results_table *table, lw_error *error);
 void lw_results_table_close(lw_results_table *table);
 
-/* A piece of metadata as text, "" if the file has none: any key of docs/results.md, and "model_text". The keys
- * of the summary, which prevail, are known after reading. */
+/* A piece of metadata as text, "" if the file has none: any key of docs/results.md, and "model_text". The
+ * keys of the summary, which prevail, are known after reading. */
 const char *lw_results_table_text(lw_results_table *table, const char *key);
 
 /* The column with this header, or with this name without its unit; -1 if there is none. */

@@ -52,7 +52,6 @@ function jointGlyph(joint, unit, colours) {
 
 // What guides a sliding joint on the first body: a rail over the range of its motion, with a thread for a screw.
 function railGeometry(joint, range, unit, colours) {
-  if (!['prismatic', 'cylindrical', 'screw'].includes(joint.type)) return null;
   const parts = new Parts(), a = V(0, 0, range[0] - 2.2 * unit), b = V(0, 0, range[1] + 2.2 * unit);
   parts.bar(a, b, 0.28 * unit, colours.ground, true);
   if (joint.type === 'screw') {

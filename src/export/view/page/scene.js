@@ -82,6 +82,7 @@ class Stage {
       return own;
     });
     this.masses = model.bodies.map((body, b) => b > 0 ? body.mass || 1e-9 : 0);
+    this.samples = []; // poses at these times
     this.cloud = []; // points of the mechanism in the world, for framing: one list per time
     const pose = this.poses[0];
     for (const t of times) {
@@ -90,6 +91,7 @@ class Stage {
       local.forEach((own, b) => {
         if (b > 0) for (const p of own.slice(0, 20)) points.push(vectorOf(placePoint(pose, 7 * (b - 1), p)));
       });
+      this.samples.push(pose.slice());
       this.cloud.push(points);
       (this.middles = this.middles || []).push(this.middle(pose));
     }
@@ -276,14 +278,14 @@ class Stage {
 
   // How far the second frame of a sliding joint moves along its axis in the first.
   range(joint) {
-    const motion = this.motions[0], pose = this.poses[0], out = [Infinity, -Infinity];
+    const out = [Infinity, -Infinity];
+    let pose = null;
     const place = (side) => {
       const b = joint.bodies[side], m = new THREE.Matrix4(), k = 7 * (b - 1);
       if (b > 0) m.compose(V(pose[k], pose[k + 1], pose[k + 2]), new THREE.Quaternion(pose[k + 3], pose[k + 4], pose[k + 5], pose[k + 6]), V(1, 1, 1));
       return m.multiply(frameMatrix(joint.frames[side]));
     };
-    for (let k = 0; k < 40; k++) {
-      motion.posesAt(motion.start + (motion.end - motion.start) * k / 39, pose);
+    for (pose of this.samples) {
       const z = V(0, 0, 0).applyMatrix4(place(1)).applyMatrix4(new THREE.Matrix4().getInverse(place(0))).z;
       out[0] = Math.min(out[0], z); out[1] = Math.max(out[1], z);
     }
@@ -299,8 +301,9 @@ class Stage {
     if (glyph) this.addMesh(holder, glyph, pick, shadow);
     if (joint.prescribed) this.addMesh(holder, driveGeometry(joint, Math.log2(joint.prescribed & -joint.prescribed), this.unit, colours.drive), pick, false);
     this.groups[joint.bodies[on]].add(holder);
-    const rail = railGeometry(joint, this.range(joint), this.unit, colours), holders = [holder];
-    if (rail && this.model.joints.length <= 200) {
+    const slides = ['prismatic', 'cylindrical', 'screw'].includes(joint.type) && this.model.joints.length <= 200;
+    const rail = slides ? railGeometry(joint, this.range(joint), this.unit, colours) : null, holders = [holder];
+    if (rail) {
       const base = new THREE.Group(), place = frameMatrix(joint.frames[0]);
       base.applyMatrix4 ? base.applyMatrix4(place) : base.applyMatrix(place);
       this.addMesh(base, rail, pick, shadow);
