@@ -16,7 +16,7 @@
 
 enum { MOST_JOINTS_WITH_REACTIONS = 100, MOST_EVENTS = 10000 };
 
-double *lw_rows_add(lw_rows *rows) {
+double *lw_sample_rows_add(lw_sample_rows *rows) {
     if (rows->count == rows->room) {
         size_t room = rows->room ? 2 * rows->room : 256;
         double *more = realloc(rows->at, (room * rows->width + 1) * sizeof *more);
@@ -136,7 +136,7 @@ static void keep_sign(const double *last, double *q) {
 
 lw_status lw_animation_pose(lw_animation *a, double t, const double *q) {
     const lw_model *model = a->model;
-    double *row = lw_rows_add(&a->poses);
+    double *row = lw_sample_rows_add(&a->poses);
     if (!row) return LW_ERROR_MEMORY;
     lw_take_state(model, a->data, t, q, NULL);
     lw_positions(model, a->data);
@@ -158,10 +158,12 @@ lw_status lw_animation_sample(lw_animation *a, const lw_sample *sample) {
     if (!a || !sample || !a->record || !lw_given(sample->q, a->model->nq) ||
         !lw_given(sample->v, a->model->nv) || !isfinite(sample->t))
         return LW_ERROR_ARGUMENT;
+    for (int k = 0; k < a->model->nq; k++)
+        if (!isfinite(sample->q[k])) return LW_ERROR_ARGUMENT;
     bool again;
     if (lw_animation_time(a, sample->t, &again) != LW_OK) return LW_ERROR_MEMORY;
     if (lw_animation_pose(a, sample->t, sample->q) != LW_OK) return LW_ERROR_MEMORY;
-    double *values = lw_rows_add(&a->values);
+    double *values = lw_sample_rows_add(&a->values);
     if (!values) return LW_ERROR_MEMORY;
     lw_record_row(a->record, sample, a->row);
     memcpy(values, a->row + 1, a->recorded * sizeof *values);

@@ -9,10 +9,10 @@
 #include <linkwork/view.h>
 
 /* A table of doubles that grows row by row. */
-typedef struct lw_rows {
+typedef struct lw_sample_rows {
     double *at;
     size_t width, count, room;
-} lw_rows;
+} lw_sample_rows;
 
 typedef struct lw_told {
     double t;
@@ -33,11 +33,12 @@ struct lw_animation {
     lw_data *data;
     double *times;
     size_t count, room;
-    lw_rows poses;  /* per sample 7 per body 1 .. n: position, quaternion x, y, z, w of the user's frame */
-    lw_rows values; /* per sample the columns, without time */
+    lw_sample_rows
+        poses; /* per sample 7 per body 1 .. n: position, quaternion x, y, z, w of the user's frame */
+    lw_sample_rows values; /* per sample the columns, without time */
     lw_shown_column *columns;
-    /* the first `recorded` come from the record or file, the rest from forces */
-    size_t column_count, recorded;
+    size_t column_count,
+        recorded;    /* the first `recorded` come from the record or file, the rest from forces */
     double *row;     /* workspace of a record's row */
     double *q0, *v0; /* the first sample, for redundancy and uniqueness */
     bool has_state;
@@ -55,7 +56,7 @@ struct lw_animation {
 /* An animation without columns. */
 lw_status lw_animation_begin(const lw_model *model, lw_animation **animation, lw_error *error);
 /* A row more; NULL if there is no memory. The pointer is valid until the next call. */
-double *lw_rows_add(lw_rows *rows);
+double *lw_sample_rows_add(lw_sample_rows *rows);
 /* The poses of all bodies of a sample with these coordinates, as the next row. */
 lw_status lw_animation_pose(lw_animation *animation, double t, const double *q);
 /* Makes room for one more sample at time t, or returns the last one's index if t is not later. */

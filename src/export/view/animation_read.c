@@ -175,13 +175,13 @@ static lw_status take_row(lw_animation *a, const lw_results_table *table, const 
     if (from->has_q) {
         if (lw_animation_pose(a, t, from->at_q) != LW_OK) return LW_ERROR_MEMORY;
     } else {
-        if (!(pose = lw_rows_add(&a->poses))) return LW_ERROR_MEMORY;
+        if (!(pose = lw_sample_rows_add(&a->poses))) return LW_ERROR_MEMORY;
         if (!gather(table, from->poses, 7 * (size_t)model->body_count, row, pose)) {
             a->poses.count--, a->count--;
             return ++*skipped, LW_OK;
         }
     }
-    double *values = lw_rows_add(&a->values);
+    double *values = lw_sample_rows_add(&a->values);
     if (!values) return LW_ERROR_MEMORY;
     for (size_t k = 0; k < a->recorded; k++) values[k] = table->columns[k + 1].values[row];
     for (size_t k = a->recorded; k < a->column_count; k++) values[k] = NAN;

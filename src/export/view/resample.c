@@ -17,6 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A value as the page gets it: rounded to float32; all that follows from it is computed with doubles, as
+ * there. */
+static double rounded(const double *values, size_t stride, size_t sample) {
+    return (double)(float)values[sample * stride];
+}
+
 /* Slope at key i of a channel. */
 static double slope(const double *t, const double *values, size_t stride, const size_t *keys, size_t count,
                     size_t i) {
@@ -24,10 +30,10 @@ static double slope(const double *t, const double *values, size_t stride, const 
     size_t from = i == 0 ? 0 : i - 1;
     if (from + 2 >= count) from = count >= 3 ? count - 3 : 0;
     const size_t a = keys[from], b = keys[from + 1];
-    const double h0 = t[b] - t[a], d0 = ((float)values[b * stride] - (float)values[a * stride]) / h0;
+    const double h0 = t[b] - t[a], d0 = (rounded(values, stride, b) - rounded(values, stride, a)) / h0;
     if (count == 2) return d0;
     const size_t c = keys[from + 2];
-    const double h1 = t[c] - t[b], d1 = ((float)values[c * stride] - (float)values[b * stride]) / h1;
+    const double h1 = t[c] - t[b], d1 = (rounded(values, stride, c) - rounded(values, stride, b)) / h1;
     const double middle = (h1 * d0 + h0 * d1) / (h0 + h1);
     if (i == from + 1) return middle;
     return i == from ? 2 * d0 - middle : 2 * d1 - middle;
@@ -37,7 +43,7 @@ static double slope(const double *t, const double *values, size_t stride, const 
 static bool fits(const double *t, const double *values, size_t stride, const size_t *keys, size_t count,
                  size_t i, double tolerance) {
     const size_t a = keys[i], b = keys[i + 1];
-    const double h = t[b] - t[a], ya = (float)values[a * stride], yb = (float)values[b * stride];
+    const double h = t[b] - t[a], ya = rounded(values, stride, a), yb = rounded(values, stride, b);
     const double ma = slope(t, values, stride, keys, count, i) * h,
                  mb = slope(t, values, stride, keys, count, i + 1) * h;
     for (size_t k = a + 1; k < b; k++) {

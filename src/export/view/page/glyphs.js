@@ -28,7 +28,7 @@ function jointGlyph(joint, unit, colours) {
       break;
     case 'spherical':
       parts.ball(o, 0.85 * u, tint);
-      parts.add(new THREE.TorusBufferGeometry(0.92 * u, 0.16 * u, 10, 28), I, c);
+      parts.add(new THREE.TorusBufferGeometry(0.92 * u, 0.16 * u, divided(10), divided(28, 10)), I, c);
       break;
     case 'planar':
       parts.add(new THREE.BoxBufferGeometry(2.8 * u, 2.8 * u, 0.25 * u), I, tint);
@@ -46,13 +46,12 @@ function jointGlyph(joint, unit, colours) {
       break;
     default: return null; // a free joint holds nothing
   }
-  if (joint.redundant) parts.add(new THREE.TorusBufferGeometry(1.45 * u, 0.16 * u, 10, 36), I, colours.redundant);
+  if (joint.redundant) parts.add(new THREE.TorusBufferGeometry(1.45 * u, 0.16 * u, divided(10), divided(36, 12)), I, colours.redundant);
   return parts.geometry();
 }
 
 // What guides a sliding joint on the first body: a rail over the range of its motion, with a thread for a screw.
 function railGeometry(joint, range, unit, colours) {
-  if (!['prismatic', 'cylindrical', 'screw'].includes(joint.type)) return null;
   const parts = new Parts(), a = V(0, 0, range[0] - 2.2 * unit), b = V(0, 0, range[1] + 2.2 * unit);
   parts.bar(a, b, 0.28 * unit, colours.ground, true);
   if (joint.type === 'screw') {

@@ -330,12 +330,14 @@ function drawTriad() {
 
 // --- every picture of the screen -----------------------------------------------------------------------------------------
 
-let framed = false, lastPointer = null;
+let framed = false, lastPointer = null, lastFrame = 0;
 function onFrame(now) {
+  if (stage && timeline.playing && now - lastFrame < 2000) stage.pace(now - lastFrame);
+  lastFrame = now;
   timeline.tick(now);
   if (stage) {
-    const resized = stage.resize();
-    if (resized && stage.w && (!framed || !hash.get('camera')) && !app.touched) { stage.frame(stage.homeDirection()); framed = true; }
+    const width = stage.w, resized = stage.resize();
+    if (resized && width && stage.w && (!framed || !hash.get('camera')) && !app.touched) { stage.frame(stage.homeDirection()); framed = true; }
     stage.controls.update();
     if (app.pointer && (app.pointer !== lastPointer || timeline.playing) && now - (app.picked || 0) > 60) {
       lastPointer = app.pointer; app.picked = now;

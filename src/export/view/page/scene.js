@@ -10,11 +10,12 @@ class Stage {
     this.model = motions[0].model;
     this.show = { joints: true, com: false, frames: false, forces: true, ground: true, grid: true, shadow: true, ghost: true,
       reactions: false, torques: false, springForces: false, applied: true, log: false, scale: 1 };
-    this.selected = null; this.loop = -1; this.follow = -1; this.trails = new Set();
+    this.quality = 2; this.selected = null; this.loop = -1; this.follow = -1; this.trails = new Set();
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
     this.renderer.setClearColor(0x000000, 0);
     this.renderer.gammaOutput = true;
     this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.autoUpdate = false; // only when something has moved
     this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
     this.camera = new THREE.PerspectiveCamera(28, 1, 0.01, 400);
     this.controls = new THREE.OrbitControls(this.camera, canvas);
@@ -81,6 +82,7 @@ class Stage {
       return own;
     });
     this.masses = model.bodies.map((body, b) => b > 0 ? body.mass || 1e-9 : 0);
+    this.samples = []; // poses at these times
     this.cloud = []; // points of the mechanism in the world, for framing: one list per time
     const pose = this.poses[0];
     for (const t of times) {
@@ -89,6 +91,7 @@ class Stage {
       local.forEach((own, b) => {
         if (b > 0) for (const p of own.slice(0, 20)) points.push(vectorOf(placePoint(pose, 7 * (b - 1), p)));
       });
+      this.samples.push(pose.slice());
       this.cloud.push(points);
       (this.middles = this.middles || []).push(this.middle(pose));
     }
@@ -188,6 +191,8 @@ class Stage {
   build() {
     const colours = theme.colours, model = this.model, u = this.unit;
     if (this.scene) this.dispose();
+    const parts = model.bodies.length + model.joints.length;
+    detail = parts > 400 ? 0.35 : parts > 150 ? 0.5 : parts > 60 ? 0.75 : 1;
     this.scene = new THREE.Scene();
     this.root = new THREE.Group();
     const x = V(1, 0, 0), turned = new THREE.Matrix4();
@@ -204,7 +209,7 @@ class Stage {
     this.faint = new THREE.MeshStandardMaterial({ vertexColors: THREE.VertexColors, roughness: 0.7, transparent: true, opacity: 0.16, depthWrite: false });
     this.picks = []; this.frames = []; this.struts = []; this.elements = [];
     this.groups = model.bodies.map(() => { const g = new THREE.Group(); this.root.add(g); return g; });
-    const heaviest = Math.max(...model.bodies.map(b => b.mass), 0), shadows = model.bodies.length <= 320;
+    const heaviest = Math.max(...model.bodies.map(b => b.mass), 0), shadows = model.bodies.length <= 120;
     model.bodies.forEach((body, b) => {
       if (b === 0) { this.addFrame(this.groups[0], 3 * u); return; }
       const own = model.joints.length ? this.attached[b] : [];
@@ -273,14 +278,14 @@ class Stage {
 
   // How far the second frame of a sliding joint moves along its axis in the first.
   range(joint) {
-    const motion = this.motions[0], pose = this.poses[0], out = [Infinity, -Infinity];
+    const out = [Infinity, -Infinity];
+    let pose = null;
     const place = (side) => {
       const b = joint.bodies[side], m = new THREE.Matrix4(), k = 7 * (b - 1);
       if (b > 0) m.compose(V(pose[k], pose[k + 1], pose[k + 2]), new THREE.Quaternion(pose[k + 3], pose[k + 4], pose[k + 5], pose[k + 6]), V(1, 1, 1));
       return m.multiply(frameMatrix(joint.frames[side]));
     };
-    for (let k = 0; k < 40; k++) {
-      motion.posesAt(motion.start + (motion.end - motion.start) * k / 39, pose);
+    for (pose of this.samples) {
       const z = V(0, 0, 0).applyMatrix4(place(1)).applyMatrix4(new THREE.Matrix4().getInverse(place(0))).z;
       out[0] = Math.min(out[0], z); out[1] = Math.max(out[1], z);
     }
@@ -296,8 +301,9 @@ class Stage {
     if (glyph) this.addMesh(holder, glyph, pick, shadow);
     if (joint.prescribed) this.addMesh(holder, driveGeometry(joint, Math.log2(joint.prescribed & -joint.prescribed), this.unit, colours.drive), pick, false);
     this.groups[joint.bodies[on]].add(holder);
-    const rail = railGeometry(joint, this.range(joint), this.unit, colours), holders = [holder];
-    if (rail && this.model.joints.length <= 200) {
+    const slides = ['prismatic', 'cylindrical', 'screw'].includes(joint.type) && this.model.joints.length <= 200;
+    const rail = slides ? railGeometry(joint, this.range(joint), this.unit, colours) : null, holders = [holder];
+    if (rail) {
       const base = new THREE.Group(), place = frameMatrix(joint.frames[0]);
       base.applyMatrix4 ? base.applyMatrix4(place) : base.applyMatrix(place);
       this.addMesh(base, rail, pick, shadow);
@@ -447,6 +453,7 @@ class Stage {
     this.gridLines.visible = s.grid;
     this.shade.visible = s.shadow && s.grid;
     this.sun.castShadow = s.shadow;
+    this.renderer.shadowMap.needsUpdate = true;
     if (this.ghosts) for (const g of this.ghosts) g.visible = s.ghost;
     this.dirty = true;
   }
@@ -490,7 +497,18 @@ class Stage {
     for (const line of this.trailLines.values()) line.past.geometry.setDrawRange(0, Math.round(part * (line.count - 1)) * 36);
     this.arrows.place(t);
     this.followBody();
+    this.renderer.shadowMap.needsUpdate = this.quality > 0;
     this.dirty = true;
+  }
+
+  // Called with the duration of each picture while time runs: a machine that cannot follow gets fewer pixels, then no shadow.
+  pace(ms) {
+    this.slow = ms > 45 ? (this.slow || 0) + 1 : Math.max(0, (this.slow || 0) - 1);
+    if (this.slow < 12 || this.quality === 0) return;
+    this.slow = 0;
+    this.quality--;
+    if (this.quality === 0) { this.show.shadow = false; this.visibility(); }
+    this.w = 0; // sizes are set anew
   }
 
   // The point that the camera goes along with: a body, or all of a mechanism that flies off.
@@ -587,7 +605,7 @@ class Stage {
   resize() {
     const w = this.canvas.parentElement.clientWidth, h = this.canvas.parentElement.clientHeight;
     if (!w || !h) return false;
-    const ratio = Math.min(window.devicePixelRatio || 1, this.model.bodies.length > 150 ? 1.5 : 2);
+    const ratio = Math.min(window.devicePixelRatio || 1, this.quality < 2 ? 1 : this.model.bodies.length > 150 ? 1.5 : 2);
     if (this.w === w && this.h === h && this.ratio === ratio) return false;
     this.w = w; this.h = h; this.ratio = ratio;
     this.renderer.setPixelRatio(ratio);

@@ -4,6 +4,10 @@ const V = (x, y, z) => new THREE.Vector3(x, y, z);
 const vectorOf = p => new THREE.Vector3(p[0], p[1], p[2]);
 const linear = colour => new THREE.Color(colour).convertSRGBToLinear();
 
+// How finely round things are divided: 1, and less in models of many bodies.
+let detail = 1;
+const divided = (n, least = 6) => Math.max(least, Math.round(n * detail));
+
 // Many geometries as one, with a colour for each vertex.
 class Parts {
   constructor() { this.position = []; this.normal = []; this.colour = []; this.index = []; }
@@ -28,13 +32,13 @@ class Parts {
   bar(a, b, radius, colour, ends = false) {
     const line = b.clone().sub(a), length = line.length();
     if (length > 1e-12)
-      this.add(new THREE.CylinderBufferGeometry(radius, radius, length, 20, 1, !1), along(a.clone().add(b).multiplyScalar(0.5), line), colour);
+      this.add(new THREE.CylinderBufferGeometry(radius, radius, length, divided(20)), along(a.clone().add(b).multiplyScalar(0.5), line), colour);
     if (ends) this.ball(a, radius, colour).ball(b, radius, colour);
     return this;
   }
 
   ball(at, radius, colour) {
-    return this.add(new THREE.SphereBufferGeometry(radius, 28, 20), new THREE.Matrix4().setPosition(at), colour);
+    return this.add(new THREE.SphereBufferGeometry(radius, divided(28), divided(20, 4)), new THREE.Matrix4().setPosition(at), colour);
   }
 
   get empty() { return this.index.length === 0; }
