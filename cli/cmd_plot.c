@@ -102,7 +102,7 @@ static int plot(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_plot = {
-    "plot", "RESULTS [RESULTS] [COLUMNS] [options]", "draw columns of results files as an SVG or PDF picture",
+    "plot", "RESULTS... [COLUMNS] [options]", "draw columns of results files as an SVG or PDF picture",
     "RESULTS are files that linkwork run --out wrote, CSV or HDF5; several are laid over each other. Each "
     "column "
     "named gets a panel\nof its own; names joined by + share one, and * stands for anything. Without names, "
