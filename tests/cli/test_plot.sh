@@ -136,11 +136,11 @@ grep -qF ">r.csv<" "$work/over.svg" || fail "the legend does not name the file"
 cp "$work/r.csv" "$work/same.csv"
 expect 0 plot "$work/r.csv" "$work/same.csv" pin.q+pin.v --out "$work/over.svg"
 grep -q 'class="mark' "$work/over.svg" || fail "curves of the same course cannot be told apart"
-# Two columns with the same course: a wide line below, dashes above.
+# Two columns with the same course: a line, and short wide dashes upon it.
 printf 't [s],a [m],b [m],c [m]\n' >"$work/twins.csv"
 for k in {0..99}; do echo "$k,$((k * k)),$((k * k)),$((100 * k))" >>"$work/twins.csv"; done
 expect 0 plot "$work/twins.csv" a+b+c --out "$work/twins.svg"
-for text in 'class="curve c0 w"' 'class="curve c1 d1"' 'class="curve c2"'; do
+for text in 'class="curve c0"' 'class="curve c1 o1"' 'class="curve c2"'; do
     grep -qF "$text" "$work/twins.svg" || fail "twins: no $text"
 done
 

@@ -27,15 +27,16 @@ typedef enum lw_ink {
 
 typedef enum lw_anchor { LW_ANCHOR_START, LW_ANCHOR_MIDDLE, LW_ANCHOR_END } lw_anchor;
 
-enum { LW_COLOURS = 8, LW_DASHES = 4, LW_MARKS = 4 };
+enum { LW_COLOURS = 8, LW_DASHES = 4, LW_OVERS = 5, LW_MARKS = 4 };
 
 /* How a curve looks. */
 typedef struct lw_pen {
     int colour;   /* 0 .. LW_COLOURS - 1 */
     double shade; /* 0 .. 1: one of many curves, coloured in their order instead; negative: not so */
     int dash;     /* 0: none .. LW_DASHES - 1 */
-    bool wide;    /* below another one with the same course */
-    bool beaded;  /* marks along it tell it from one of the same colour with the same course */
+    /* 1 .. LW_OVERS: short wide dashes upon others with the same course, between theirs; 0: not */
+    int over;
+    bool beaded; /* marks along it tell it from one of the same colour with the same course */
 } lw_pen;
 
 typedef struct lw_canvas lw_canvas;

@@ -4,7 +4,7 @@
  * point, so that no peak is lost and the size of the file is bounded; a path keeps points that are half a
  * pixel apart. Numbers that are not finite, or beyond LARGEST, leave a gap.
  *
- * Curves that have the same course on the paper are told apart by dashes above a wide line; curves of few
+ * Curves that have the same course on paper are told apart by short wide dashes upon the first; curves of few
  * points show these by marks; those of other files have dashes of their own. More curves than MOST_STYLES are
  * coloured in their order, and the legend names the first and the last.
  *
@@ -203,16 +203,24 @@ static void choose_pens(panel_area *area) {
         } else {
             pen->dash = (int)(order / LW_COLOURS) % LW_DASHES;
         }
-        if (curve->marks) continue;
+        if (curve->marks) { /* "constrained, paper" has the colour of "constrained". */
+            for (size_t i = 0; i < panel->curve_count; i++) {
+                size_t length = strlen(panel->curves[i].label);
+                if (!panel->curves[i].marks && strncmp(panel->curves[i].label, curve->label, length) == 0 &&
+                    curve->label[length] == ',')
+                    *pen = (lw_pen){.colour = panel->curves[i].index % LW_COLOURS, .shade = -1};
+            }
+            continue;
+        }
         int below = 0;
         for (size_t i = 0; i < k; i++) {
             if (panel->curves[i].marks || !coincide(area, curve, &panel->curves[i])) continue;
             if (area->pens[i].colour == pen->colour)
                 pen->beaded = true;
-            else if (below++ == 0 && area->pens[i].dash == 0)
-                area->pens[i].wide = true;
+            else
+                below++;
         }
-        if (below > 0 && area->plot->table_count == 1) pen->dash = 1 + (below - 1) % (LW_DASHES - 1);
+        if (below > 0 && area->plot->table_count == 1) pen->over = 1 + (below - 1) % LW_OVERS;
     }
 }
 
@@ -399,7 +407,8 @@ static int set_legend(const panel_area *area, double y, lw_canvas *canvas) {
             if (named) continue;
         }
         lw_pen pen = area->pens[k];
-        if (both) pen.dash = 0, pen.wide = false;
+        if (both) pen.dash = 0;
+        if (pen.over > 0) pen.over = 1; /* The sample is short. */
         if (many && (size_t)curve->index == panel->columns - 1) add_note(&l, "to");
         add_entry(&l, curve->label, &pen, !curve->marks,
                   has_marks(area, curve) ? form_of(curve)
@@ -472,7 +481,9 @@ static void draw_panel(const panel_area *area, lw_canvas *canvas) {
     /* Lines first, then those above them that are dashed, then marks alone. */
     for (int layer = 0; layer < 3; layer++)
         for (size_t k = 0; k < area->panel->curve_count; k++) {
-            int own = area->panel->curves[k].marks ? 2 : area->pens[k].dash > 0 ? 1 : 0;
+            int own = area->panel->curves[k].marks                       ? 2
+                      : area->pens[k].dash > 0 || area->pens[k].over > 0 ? 1
+                                                                         : 0;
             if (own == layer) draw_curve(area, k, canvas);
         }
 }

@@ -20,6 +20,8 @@ static const unsigned char colours[LW_COLOURS][3] = {
     {0x00, 0x72, 0xb2}, {0xd5, 0x5e, 0x00}, {0x00, 0x9e, 0x73}, {0xb3, 0x47, 0x8c},
     {0xa3, 0x8a, 0x00}, {0x18, 0x9c, 0xbd}, {0x5f, 0x66, 0x70}, {0x8c, 0x5a, 0x2b}};
 static const char *const dashes[LW_DASHES] = {"[] 0 d", "[7 6] 0 d", "[0.1 6] 0 d", "[13 5 0.1 5] 0 d"};
+static const char *const overs[LW_OVERS] = {"[6 26] 0 d", "[6 26] 24 d", "[5 27] 17 d", "[4 28] 11 d",
+                                            "[3 29] 5 d"};
 
 /* Widths of the characters 32 .. 126 of Helvetica, in thousandths of the font's size. */
 static const short widths[95] = {
@@ -188,8 +190,13 @@ static void curve(lw_canvas *canvas, const lw_pen *pen) {
     unsigned char rgb[3];
     pen_colour(pen, rgb);
     put_colour(pdf, rgb, "RG");
-    put_text(pdf, pen->wide ? "4.2 w " : pen->dash == 2 ? "2.4 w " : "1.7 w ");
-    put_text(pdf, dashes[pen->dash]);
+    if (pen->over > 0) {
+        put_text(pdf, "3.6 w 0 J ");
+        put_text(pdf, overs[pen->over - 1]);
+    } else {
+        put_text(pdf, pen->dash == 2 ? "2.4 w 1 J " : "1.7 w 1 J ");
+        put_text(pdf, dashes[pen->dash]);
+    }
     put_text(pdf, "\n");
 }
 

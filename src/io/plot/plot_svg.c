@@ -23,7 +23,11 @@ static const char style[] =
     ".frame{fill:none;stroke:#8a929a;stroke-width:1}\n"
     ".event{stroke:#8a929a;stroke-width:1;stroke-dasharray:3 3}\n"
     ".curve{fill:none;stroke-width:1.7;stroke-linejoin:round;stroke-linecap:round}\n"
-    ".w{stroke-width:4.2}.mark{fill:#fafbfc;stroke-width:1.4}.strong{stroke-width:2}\n"
+    ".o1,.o2,.o3,.o4,.o5{stroke-width:3.6;stroke-linecap:butt;stroke-dasharray:6 26}\n"
+    ".o2{stroke-dashoffset:-8}.o3{stroke-dashoffset:-15;stroke-dasharray:5 27}"
+    ".o4{stroke-dashoffset:-21;stroke-dasharray:4 28}"
+    ".o5{stroke-dashoffset:-27;stroke-dasharray:3 29}\n"
+    ".mark{fill:#fafbfc;stroke-width:1.4}.strong{stroke-width:2}\n"
     ".c0{stroke:#0072b2}.c1{stroke:#d55e00}.c2{stroke:#009e73}.c3{stroke:#b3478c}"
     ".c4{stroke:#a38a00}.c5{stroke:#189cbd}.c6{stroke:#5f6670}.c7{stroke:#8c5a2b}\n"
     ".d1{stroke-dasharray:7 6}.d2{stroke-dasharray:1 6;stroke-width:2.4}"
@@ -141,7 +145,7 @@ static void put_pen(FILE *file, const lw_pen *pen, const char *class) {
     fprintf(file, " class=\"%s", class);
     if (pen->shade < 0) fprintf(file, " c%d", pen->colour);
     if (pen->dash > 0) fprintf(file, " d%d", pen->dash);
-    if (pen->wide) fputs(" w", file);
+    if (pen->over > 0) fprintf(file, " o%d", pen->over);
     fputc('"', file);
     if (pen->shade < 0) return;
     unsigned char rgb[3];
