@@ -64,7 +64,7 @@ class Arrows {
         const f = vector(prefix, ['fx', 'fy', 'fz']), t = vector(prefix, ['tx', 'ty', 'tz']);
         const at = pose => this.point(pose, force.bodies[side], force.points[side]);
         if (f.every(has)) add(kind, force.name, f, at, false, kind === 'applied' ? colours.applied : colours.springForce, false, 'N');
-        if (t.every(has)) add(kind, force.name, t, at, false, colours.torque, true, 'N m');
+        if (t.every(has)) add(side ? 'torques' : kind, force.name, t, at, false, colours.torque, true, 'N m');
       }
     });
     this.most = { N: 0, 'N m': 0 };
@@ -75,8 +75,8 @@ class Arrows {
 
   kinds() { return new Set(this.items.map(i => i.kind)); }
 
-  // The largest force and torque of the run among what is shown, which the scale comes from: the 98th percentile, so that a
-  // single peak does not make all else invisible.
+  // The largest force and torque of the run among what is shown, which the scale comes from: the 85th percentile, so
+  // that peaks do not make all else invisible.
   measure() {
     const key = ['reactions', 'torques', 'springForces', 'applied'].filter(k => this.stage.show[k]).join();
     if (this.measured === key) return;
@@ -90,14 +90,14 @@ class Arrows {
         for (let k = 0; k < y[0].length; k += stride) peaks.push(Math.hypot(...y.map(c => c[k])));
       }
       peaks.sort((a, b) => a - b);
-      this.most[unit] = peaks.length ? peaks[Math.floor(0.98 * (peaks.length - 1))] || peaks[peaks.length - 1] : 0;
+      this.most[unit] = peaks.length ? peaks[Math.floor(0.85 * (peaks.length - 1))] || peaks[peaks.length - 1] : 0;
     }
   }
 
   length(size, unit) {
     const most = this.most[unit] || 1, s = this.stage.show, full = 0.26 * this.stage.size * s.scale;
     const part = s.log ? Math.max(0, 1 + Math.log10(Math.max(size / most, 1e-12)) / 3) : size / most;
-    return Math.min(part, 2.5) * full;
+    return Math.min(part, 3) * full;
   }
 
   place(t) {
@@ -116,10 +116,10 @@ class Arrows {
 
   // What the arrows mean: a bar of a round number of newtons for each kind that is shown.
   legend(box, pixelsPerMetre) {
-    const rows = [], names = { reactions: 'Joint reaction', torques: 'Reaction torque', springForces: 'Spring, bushing', applied: 'Applied' };
+    const rows = [], names = { reactions: 'Joint reaction', torques: 'Torque', springForces: 'Spring, bushing', applied: 'Applied' };
     for (const kind of this.kinds()) {
       if (!this.stage.show[kind]) continue;
-      const item = this.items.find(i => i.kind === kind), most = this.most[item.unit];
+      const item = this.items.find(i => i.kind === kind && i.unit === (kind === 'torques' ? 'N m' : 'N')) || this.items.find(i => i.kind === kind), most = this.most[item.unit];
       if (!(most > 0)) continue;
       const wanted = most / 2, p = Math.pow(10, Math.floor(Math.log10(wanted))), round = [5, 2, 1].map(f => f * p).find(x => x <= wanted) || wanted;
       const long = Math.max(4, Math.min(160, this.length(round, item.unit) * pixelsPerMetre));

@@ -64,12 +64,11 @@ function railGeometry(joint, range, unit, colours) {
 }
 
 // The support of a joint on ground: a foot below it, along `down` in the world, with its plate.
-function supportGeometry(at, down, unit, colours) {
-  const parts = new Parts(), p = vectorOf(at), d = vectorOf(down).normalize(), u = unit;
+function addSupport(parts, at, down, unit, colours) {
+  const p = vectorOf(at), d = vectorOf(down).normalize(), u = unit;
   const foot = new THREE.CylinderBufferGeometry(0.5 * u, 1.5 * u, 1.9 * u, 4, 1);
   parts.add(foot, along(p.clone().addScaledVector(d, 0.95 * u), d.clone().negate()), colours.ground);
   parts.add(new THREE.BoxBufferGeometry(3.4 * u, 0.35 * u, 3.4 * u), along(p.clone().addScaledVector(d, 2.05 * u), d.clone().negate()), colours.ground);
-  return parts.geometry();
 }
 
 // A motor: an arrow around or along the axis of the driven coordinate.

@@ -30,7 +30,7 @@ function title() {
 function defaultPanels() {
   const m = motions[0], panels = [], names = [...m.columns.values()];
   if (motions[1]) panels.push(['largest distance of a body']);
-  const own = name => m.model.joints.some(j => name.startsWith(`${j.name}.`));
+  const joints = new Set(m.model.joints.map(j => j.name)), own = name => joints.has(name.slice(0, name.lastIndexOf('.')));
   const coordinates = unit => names.filter(c => c.unit === unit && own(c.name) && !c.derived && !/\(difference\)$/.test(c.name)).map(c => c.name);
   for (const unit of ['rad', 'm']) { const list = coordinates(unit); if (list.length) panels.push(list.slice(0, 6)); }
   if (m.columns.has('total')) panels.push(['kinetic', 'potential', 'total']);

@@ -136,7 +136,7 @@ class ShowPanel {
     holder.append(make('h2', { textContent: 'Scene' }), check('joints', 'Joints', visible), check('forces', 'Springs, dampers, bushings, motors', visible),
       check('frames', 'Frames of bodies', visible), check('grid', `Grid (a square is ${show(stage.cell, 3)} m)`, visible), check('shadow', 'Shadow', visible));
     if (stage.motions[1]) holder.append(check('ghost', 'Ghost of the second motion', visible));
-    const names = { reactions: 'Reactions of joints: forces', torques: 'Reactions of joints: torques', springForces: 'Springs and bushings', applied: 'Applied forces' };
+    const names = { reactions: 'Reactions of joints: forces', torques: 'Torques of joints and bushings', springForces: 'Springs and bushings', applied: 'Applied forces' };
     holder.append(make('h2', { textContent: 'Forces' }));
     for (const [key, text] of Object.entries(names)) if (kinds.has(key)) holder.append(check(key, text, arrows));
     if (!kinds.size) holder.append(make('p', { className: 'soft', textContent: 'No forces are recorded.' }));

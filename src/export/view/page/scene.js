@@ -202,6 +202,7 @@ class Stage {
     this.root.quaternion.setFromRotationMatrix(turned.clone().transpose());
     this.root.scale.setScalar(1 / this.size);
     this.root.position.copy(this.centre).applyQuaternion(this.root.quaternion).multiplyScalar(-1 / this.size);
+    this.root.updateMatrix();
     this.scene.add(this.root);
     this.lights();
     this.material = new THREE.MeshStandardMaterial({ vertexColors: THREE.VertexColors, roughness: 0.5, metalness: 0.12 });
@@ -217,7 +218,9 @@ class Stage {
       if (geometry) this.addMesh(this.groups[b], geometry, { kind: 'body', index: b }, shadows);
       this.addFrame(this.groups[b], 3 * u);
     });
+    this.supports = new Parts(); // of all joints on ground, one mesh
     this.jointGroups = model.joints.map((joint, k) => this.addJoint(joint, k, shadows && model.joints.length <= 120));
+    if (!this.supports.empty) this.jointGroups.push([this.addMesh(this.groups[0], this.supports.geometry(), { kind: 'body', index: 0 }, shadows)]);
     model.forces.forEach((force, k) => this.addForce(force, k));
     model.constraints.forEach((c, k) => this.addConstraint(c, k));
     if (this.motions[1]) this.addGhost();
@@ -312,8 +315,7 @@ class Stage {
     }
     const side = joint.bodies.indexOf(0);
     if (side >= 0 && !rail && ['revolute', 'spherical', 'universal', 'weld'].includes(joint.type)) {
-      const down = this.up.clone().negate().toArray();
-      holders.push(this.addMesh(this.groups[0], supportGeometry(joint.frames[side], down, this.unit, colours), { kind: 'body', index: 0 }, shadow));
+      addSupport(this.supports, joint.frames[side], this.up.clone().negate().toArray(), this.unit, colours);
     }
     return holders;
   }
@@ -544,7 +546,7 @@ class Stage {
 
   setFollow(body) { this.follow = body; this.lastFollowed = null; this.place(this.time); }
 
-  toStage(v) { this.root.updateMatrixWorld(); return v.clone().applyMatrix4(this.root.matrixWorld); }
+  toStage(v) { return v.clone().applyMatrix4(this.root.matrix); } // the root stands still, below nothing that moves
 
   // --- camera -------------------------------------------------------------------------------------------------------
 
