@@ -15,13 +15,22 @@ typedef struct lw_column {
     double *values; /* row_count of them if wanted; an empty field is NAN */
 } lw_column;
 
+/* An event of the model. */
+typedef struct lw_results_moment {
+    double t;
+    const char *name;
+} lw_results_moment;
+
 typedef struct lw_results_table lw_results_table;
 struct lw_results_table {
     lw_column *columns;
     size_t column_count, row_count;
     const char *model, *method, *integrator; /* metadata; "" if the file has none */
+    lw_results_moment *events;               /* those of a CSV file are known after reading its rows */
+    size_t event_count;
 
     lw_status (*read)(lw_results_table *table, lw_error *error); /* of the file's format */
+    const char *(*text)(lw_results_table *table, const char *key);
     void (*close)(lw_results_table *table);
 };
 
@@ -29,6 +38,10 @@ struct lw_results_table {
 lw_status lw_results_table_open(const char *path, lw_results_table **table, lw_error *error);
 lw_status lw_results_table_read(lw_results_table *table, lw_error *error);
 void lw_results_table_close(lw_results_table *table);
+
+/* A piece of metadata as text, "" if the file has none: any key of docs/results.md, and "model_text". The
+ * keys of the summary, which prevail, are known after reading. */
+const char *lw_results_table_text(lw_results_table *table, const char *key);
 
 /* The column with this header, or with this name without its unit; -1 if there is none. */
 int lw_results_table_column(const lw_results_table *table, const char *name);
