@@ -61,7 +61,9 @@ typedef enum lw_op {
     LW_OP_STEP,  /* x, x0, h0, x1, h1: cubic blend */
     LW_OP_STEP5, /* the same, quintic */
 
-    LW_OP_INPUT /* pushes input number `input`; last, so that programs without inputs run as fast as ever */
+    /* pushes entry `input` of the vector of values (inputs, user states, signals, quantities); last, so that
+     * programs without such values run as fast as ever */
+    LW_OP_INPUT
 } lw_op;
 
 typedef struct lw_instruction {
@@ -82,6 +84,12 @@ double lw_machine_value(const lw_instruction *code, size_t length, const double 
                         const double *inputs);
 lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables,
                       const double *inputs);
+/* The same where the inputs change along the curve, too. */
+lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_jet *variables,
+                            const lw_jet *inputs);
+/* The partial derivative with respect to a variable (op LW_OP_VARIABLE) or an input (LW_OP_INPUT). */
+double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
+                        const double *inputs, lw_op op, int number);
 
 /* Conditions: comparisons, sign, floor, ceil, mod, and steps of no width, where they depend on variables
  * (what depends on inputs alone changes only when the caller changes these). Finds their slots and what they
