@@ -340,10 +340,16 @@ lw_status lw_compile_forces(lw_compiler *compiler) {
     model->force_count = (int)spec->force_count;
     model->forces = LW_NEW(model->arena, lw_force, spec->force_count + 1);
     if (!model->forces) return LW_ERROR_MEMORY;
+    lw_status status = lw_names_create(model->arena, model->force_count, &model->force_names);
+    if (status != LW_OK) return status;
+    for (size_t k = 0; k < spec->force_count; k++) {
+        model->forces[k].name = lw_arena_text(model->arena, spec->forces[k].name);
+        model->force_names.names[k] = model->forces[k].name;
+        if (!model->forces[k].name) return LW_ERROR_MEMORY;
+    }
+    lw_names_sort(&model->force_names);
     for (size_t k = 0; k < spec->force_count; k++) {
         lw_force *force = &model->forces[k];
-        force->name = lw_arena_text(model->arena, spec->forces[k].name);
-        if (!force->name) return LW_ERROR_MEMORY;
         compile_force(compiler, &spec->forces[k], force);
         model->depends_on_time |=
             (force->law && !force->law_is_potential && lw_function_uses(force->law, 2)) ||

@@ -208,6 +208,7 @@ struct lw_model {
     lw_idle *idle;
     lw_graph graph;
     lw_names body_names, joint_names; /* By label, and in the spec's order. */
+    lw_names force_names;             /* In the spec's order. */
     lw_names input_names;             /* In the spec's order. */
     double *input_defaults;
     lw_names parameter_names; /* In the spec's order. */
