@@ -358,14 +358,18 @@ lw_status lw_compile_forces(lw_compiler *compiler) {
     model->force_count = (int)spec->force_count;
     model->forces = LW_NEW(model->arena, lw_force, spec->force_count + 1);
     if (!model->forces) return LW_ERROR_MEMORY;
+    lw_status status = lw_names_create(model->arena, model->force_count, &model->force_names);
+    if (status != LW_OK) return status;
     for (size_t k = 0; k < spec->force_count; k++) { /* Expressions may name any element. */
         lw_force *force = &model->forces[k];
         force->name = lw_arena_text(model->arena, spec->forces[k].name);
         force->type = spec->forces[k].type;
         force->closure = -1;
+        model->force_names.names[k] = force->name;
         if (!force->name) return LW_ERROR_MEMORY;
     }
-    lw_status status = lw_compile_signals(compiler);
+    lw_names_sort(&model->force_names);
+    status = lw_compile_signals(compiler);
     if (status != LW_OK) return status;
     for (size_t k = 0; k < spec->force_count; k++) {
         lw_force *force = &model->forces[k];

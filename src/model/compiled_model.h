@@ -241,6 +241,7 @@ struct lw_model {
     lw_idle *idle;
     lw_graph graph;
     lw_names body_names, joint_names; /* By label, and in the spec's order. */
+    lw_names force_names;             /* In the spec's order. */
     lw_names input_names;             /* In the spec's order. */
     double *input_defaults;           /* NAN: the default is an expression. */
     lw_values values;
