@@ -35,6 +35,13 @@ typedef enum lw_input_use {
     LW_INPUTS_NOT_IN_MOTIONS
 } lw_input_use;
 
+/* A table (table.h), called like a function, and what its argument and its value measure. */
+typedef struct lw_named_table {
+    const char *name;
+    const struct lw_table *table;
+    lw_meaning argument, value;
+} lw_named_table;
+
 /* Names that an expression may use; a variable hides a constant or an input of the same name. */
 typedef struct lw_expression_names {
     const lw_constant *constants;
@@ -45,9 +52,11 @@ typedef struct lw_expression_names {
     const lw_constant *inputs;           /* values come from outside at run time; those here do not matter */
     size_t input_count;
     lw_input_use input_use;
+    const lw_named_table *tables;
+    size_t table_count;
 } lw_expression_names;
 
-/* Does word[0..length) name a constant, a variable or an input? */
+/* Does word[0..length) name a constant, a variable, an input or a table? */
 bool lw_names_have(const lw_expression_names *names, const char *word, size_t length);
 
 #endif

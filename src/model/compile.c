@@ -77,7 +77,9 @@ static const lw_function *compile_function(lw_compiler *compiler, const char *ki
                                        .variable_count = variable_count,
                                        .inputs = compiler->inputs,
                                        .input_count = compiler->spec->input_count,
-                                       .input_use = use};
+                                       .input_use = use,
+                                       .tables = compiler->tables,
+                                       .table_count = compiler->tables ? compiler->spec->table_count : 0};
     lw_syntax syntax;
     const lw_function *function = lw_function_compile(compiler->model->arena, text, &names, &syntax);
     if (function)
@@ -342,7 +344,8 @@ static lw_status compile_header(lw_compiler *compiler) {
             (lw_constant){.name = spec->parameters[k].name, .value = spec->parameters[k].value};
     if (!model->name || !model->file) return LW_ERROR_MEMORY;
     lw_status status = compile_parameters(compiler);
-    return status == LW_OK ? compile_inputs(compiler) : status;
+    if (status == LW_OK) status = compile_inputs(compiler);
+    return status == LW_OK ? lw_compile_tables(compiler) : status;
 }
 
 /* Returns whether the loads, the joint force, the potential and the power of element k are finite. Only the

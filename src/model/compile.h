@@ -39,6 +39,7 @@ typedef struct lw_compiler {
     lw_constant *constants; /* parameters, for expressions */
     lw_constant *inputs;
     bool *input_used; /* in some expression */
+    lw_named_table *tables;
     lw_model *model;
 } lw_compiler;
 
@@ -59,6 +60,11 @@ const lw_function *lw_compile_function(lw_compiler *compiler, const char *kind, 
                                        lw_place place, const char *what, const char *text,
                                        const char *const *variables, size_t variable_count);
 const lw_function *lw_compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, const char *text);
+
+/* compile_tables.c: the tables, for expressions. */
+lw_status lw_compile_tables(lw_compiler *compiler);
+/* Reports a table in a motion whose slope jumps; returns whether there is one. */
+bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint, const lw_function *function);
 
 /* validate.c: false after an error. */
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body);

@@ -201,7 +201,9 @@ lw_expression_names lw_reader_names(const lw_reader *reader) {
     return (lw_expression_names){.constants = reader->constants,
                                  .constant_count = constant_count(reader),
                                  .inputs = reader->inputs,
-                                 .input_count = reader->input_count};
+                                 .input_count = reader->input_count,
+                                 .tables = reader->tables,
+                                 .table_count = reader->table_count};
 }
 
 /* Returns whether the text is one number without unit, such as 90 or -1.5e3. */
@@ -568,7 +570,9 @@ const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const cha
                                  .variable_measures = measures,
                                  .inputs = reader->inputs,
                                  .input_count = reader->input_count,
-                                 .input_use = variables->inputs};
+                                 .input_use = variables->inputs,
+                                 .tables = reader->tables,
+                                 .table_count = reader->table_count};
     lw_syntax syntax = {0};
     bool uses_time = false;
     for (size_t k = 0; k < LW_MAX_VARIABLES; k++)

@@ -72,8 +72,11 @@ typedef struct lw_reader {
     size_t parameter_count, index_count;
     lw_constant *inputs; /* their values are defaults */
     size_t input_count;
+    lw_named_table *tables; /* for expressions */
+    size_t table_count, table_capacity;
+    bool has_folder, any_path; /* `file` is the path of a file; tables may come from other folders than its */
 
-    lw_name_table bodies, joints, forces, constraints;
+    lw_name_table table_names, bodies, joints, forces, constraints;
     lw_name_table connected; /* names of bodies in joints (read_loose.c) */
     bool muted;              /* faults are neither reported nor counted */
     bool warned;             /* warnings are not reported: an earlier step of the repeat had some */
@@ -112,7 +115,7 @@ lw_place lw_reader_place(const lw_yaml *map, const char *key);
 /* Is the node a list of count entries? */
 bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count);
 
-/* What a number may be an expression of: parameters and indices; the names of inputs, to refuse them. */
+/* What a number may be an expression of: parameters, indices and tables; the names of inputs, to refuse them. */
 lw_expression_names lw_reader_names(const lw_reader *reader);
 /* The value must measure the quantity, as far as units and parameters with units say what it measures. */
 bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
@@ -217,6 +220,7 @@ bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *
 /* Parameters and inputs. */
 void lw_read_parameters(lw_reader *reader, const lw_yaml *parameters, const lw_yaml *inputs,
                         const lw_setting *settings, size_t setting_count);
+void lw_read_tables(lw_reader *reader, const lw_yaml *section);
 void lw_read_bodies(lw_reader *reader, const lw_yaml *section);
 void lw_read_joints(lw_reader *reader, const lw_yaml *section);
 void lw_read_forces(lw_reader *reader, const lw_yaml *section);

@@ -109,9 +109,8 @@ void lw_reader_bound(lw_reader *reader, lw_binding_owner owner, size_t object, c
         w->binding.owner = owner;
         w->binding.object = (int)object;
         w->binding.offset = (int)(at - from);
-        const lw_law_spec *law = NULL;
-        if (owner == LW_OWNER_TABLE_X || owner == LW_OWNER_TABLE_Y) law = &reader->spec->forces[object].law;
-        if (law) w->binding.table = owner == LW_OWNER_TABLE_X ? law->table_x : law->table_y;
+        int points;
+        w->binding.table = lw_binding_column(reader->spec, owner, object, &points);
         lw_reader_check(reader, lw_spec_bind(reader->spec, &w->binding, w->operands));
     }
     reader->waiting_count = left;

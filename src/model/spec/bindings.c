@@ -129,9 +129,27 @@ static const char *keep_text(lw_spec *spec, const char *text) {
     return copy;
 }
 
+bool lw_binding_has_column(lw_binding_owner owner) {
+    return owner == LW_OWNER_TABLE_X || owner == LW_OWNER_TABLE_Y || owner == LW_OWNER_POINTS_X ||
+           owner == LW_OWNER_POINTS_Y;
+}
+
+const double *lw_binding_column(const lw_spec *spec, lw_binding_owner owner, size_t object, int *size) {
+    if (!lw_binding_has_column(owner)) return NULL;
+    if (owner == LW_OWNER_TABLE_X || owner == LW_OWNER_TABLE_Y) {
+        const lw_law_spec *law = &spec->forces[object].law;
+        *size = law->table_size;
+        return owner == LW_OWNER_TABLE_X ? law->table_x : law->table_y;
+    }
+    const lw_table_spec *table = &spec->tables[object];
+    *size = table->size;
+    return owner == LW_OWNER_POINTS_X ? table->x : table->y;
+}
+
 double *lw_binding_location(const lw_spec *spec, const lw_binding *binding) {
     size_t index = (size_t)binding->object;
     void *base = NULL;
+    int size;
     switch (binding->owner) {
     case LW_OWNER_GRAVITY:
         base = (void *)spec->gravity;
@@ -155,10 +173,11 @@ double *lw_binding_location(const lw_spec *spec, const lw_binding *binding) {
         base = &spec->constraints[index];
         break;
     case LW_OWNER_TABLE_X:
-        if (spec->forces[index].law.table_x == binding->table) base = (void *)binding->table;
-        break;
     case LW_OWNER_TABLE_Y:
-        if (spec->forces[index].law.table_y == binding->table) base = (void *)binding->table;
+    case LW_OWNER_POINTS_X:
+    case LW_OWNER_POINTS_Y:
+        if (lw_binding_column(spec, binding->owner, index, &size) == binding->table)
+            base = (void *)binding->table;
         break;
     case LW_OWNER_NONE:
     case LW_OWNERS:
@@ -214,7 +233,8 @@ typedef struct change {
 
 static lw_status refuse(const change *c, const lw_binding *binding, const char *remedy, const char *message) {
     static const char *const kinds[LW_OWNERS] = {NULL,    NULL,    "run",        "input", "body",
-                                                 "joint", "force", "constraint", "force", "force"};
+                                                 "joint", "force", "constraint", "force", "force",
+                                                 "table", "table"};
     const lw_spec *spec = c->spec;
     size_t k = (size_t)binding->object;
     const char *name = NULL;
@@ -235,6 +255,10 @@ static lw_status refuse(const change *c, const lw_binding *binding, const char *
         break;
     case LW_OWNER_CONSTRAINT:
         name = spec->constraints[k].name;
+        break;
+    case LW_OWNER_POINTS_X:
+    case LW_OWNER_POINTS_Y:
+        name = spec->tables[k].name;
         break;
     case LW_OWNER_NONE:
     case LW_OWNER_GRAVITY:

@@ -31,6 +31,12 @@ typedef struct lw_joint_places {
     lw_place point[2], axes[2][3]; /* as geometry of lw_joint_spec */
 } lw_joint_places;
 
+/* The points of a table as they were added; as long as the table still has them, its file is their source. */
+typedef struct lw_table_source {
+    const double *x, *y;
+    int size;
+} lw_table_source;
+
 struct lw_spec {
     lw_arena *arena;
     const char *name, *file; /* never NULL; "" if not given */
@@ -38,13 +44,15 @@ struct lw_spec {
     lw_run_spec run;
 
     lw_parameter *parameters, *inputs; /* an input's value is its default */
+    lw_table_spec *tables;
+    lw_table_source *table_sources;
     lw_body_spec *bodies;
     lw_joint_spec *joints;
     lw_force_spec *forces;
     lw_constraint_spec *constraints;
-    size_t parameter_count, input_count, body_count, joint_count, force_count, constraint_count;
-    size_t parameter_capacity, input_capacity, body_capacity, joint_capacity, force_capacity,
-        constraint_capacity;
+    size_t parameter_count, input_count, table_count, body_count, joint_count, force_count, constraint_count;
+    size_t parameter_capacity, input_capacity, table_capacity, table_source_capacity, body_capacity,
+        joint_capacity, force_capacity, constraint_capacity;
 
     /* Places of bodies and joints by index, as far as the reader has given them. */
     lw_body_places *body_places;
@@ -61,6 +69,8 @@ lw_status lw_spec_place_parameter(lw_spec *spec, const char *name, lw_place plac
 lw_status lw_spec_evaluated(lw_spec *spec, size_t index, double value, const char *text);
 /* lw_spec_set_input with the place of the input in the model file. */
 lw_status lw_spec_place_input(lw_spec *spec, const char *name, double value, lw_place place);
+/* Does a table still have the points that were read from its file? */
+bool lw_spec_table_is_of_file(const lw_spec *spec, size_t index);
 /* Stores the places of the body or joint that was added last. */
 lw_status lw_spec_place_body(lw_spec *spec, const lw_body_places *places);
 lw_status lw_spec_place_joint(lw_spec *spec, const lw_joint_places *places);
