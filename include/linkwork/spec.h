@@ -274,6 +274,8 @@ LW_API lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double v
 /* An input: a number that laws, drives and applied forces may use and that the caller may change at run time
  * (lw_data_set_inputs). value is its default; a second call with the same name changes that. */
 LW_API lw_status lw_spec_set_input(lw_spec *spec, const char *name, double value);
+/* An input whose default is an expression, as a signal's value; it holds until the caller sets the input. */
+LW_API lw_status lw_spec_set_input_expression(lw_spec *spec, const char *name, const char *expression);
 LW_API lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run);
 /* Adds a table. LW_ERROR_ARGUMENT: no name, no points, or the name of a parameter, input or table that is
  * there; what the points are is judged when compiling. */
@@ -295,6 +297,8 @@ LW_API size_t lw_spec_parameter_count(const lw_spec *spec);
 LW_API const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value);
 LW_API size_t lw_spec_input_count(const lw_spec *spec);
 LW_API const char *lw_spec_input(const lw_spec *spec, size_t index, double *value); /* its default */
+/* The expression that is the default of an input; NULL if that is a number. */
+LW_API const char *lw_spec_input_expression(const lw_spec *spec, size_t index);
 LW_API size_t lw_spec_table_count(const lw_spec *spec);
 LW_API size_t lw_spec_body_count(const lw_spec *spec); /* ground does not count */
 LW_API size_t lw_spec_joint_count(const lw_spec *spec);

@@ -16,14 +16,20 @@ static bool has_letter(const char *text) {
     return false;
 }
 
+/* Does the text mention a parameter, or a table, whose points may depend on some? */
 static bool mentions_parameter(const lw_reader *reader, const char *text) {
     size_t length;
     if (!has_letter(text)) return false;
-    for (lw_name_scan scan = {text, 0, false}; (length = lw_next_name(&scan)) > 0; scan.at += length)
+    for (lw_name_scan scan = {text, 0, false}; (length = lw_next_name(&scan)) > 0; scan.at += length) {
+        for (size_t k = 0; k < reader->table_count; k++)
+            if (strncmp(reader->tables[k].name, text + scan.at, length) == 0 &&
+                reader->tables[k].name[length] == '\0')
+                return true;
         for (size_t k = 0; k < reader->parameter_count; k++)
             if (strncmp(reader->constants[k].name, text + scan.at, length) == 0 &&
                 reader->constants[k].name[length] == '\0')
                 return true;
+    }
     return false;
 }
 

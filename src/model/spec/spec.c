@@ -98,6 +98,7 @@ static lw_status set_named(lw_arena *arena, lw_parameter **list, size_t *count, 
     for (size_t k = 0; k < *count; k++) {
         if (strcmp((*list)[k].name, name) != 0) continue;
         (*list)[k].value = value;
+        (*list)[k].text = NULL;
         return LW_OK;
     }
     const char *copy = lw_arena_text(arena, name);
@@ -142,6 +143,19 @@ lw_status lw_spec_place_input(lw_spec *spec, const char *name, double value, lw_
 lw_status lw_spec_set_input(lw_spec *spec, const char *name, double value) {
     if (!spec || !name) return LW_ERROR_ARGUMENT;
     return lw_spec_place_input(spec, name, value, (lw_place){0, 0});
+}
+
+lw_status lw_spec_place_input_expression(lw_spec *spec, const char *name, const char *text, lw_place place) {
+    const char *copy = lw_arena_text(spec->arena, text);
+    lw_status status = copy ? lw_spec_place_input(spec, name, 0, place) : LW_ERROR_MEMORY;
+    for (size_t k = 0; k < spec->input_count && status == LW_OK; k++)
+        if (strcmp(spec->inputs[k].name, name) == 0) spec->inputs[k].text = copy;
+    return status;
+}
+
+lw_status lw_spec_set_input_expression(lw_spec *spec, const char *name, const char *expression) {
+    if (!spec || !name || !expression) return LW_ERROR_ARGUMENT;
+    return lw_spec_place_input_expression(spec, name, expression, (lw_place){0, 0});
 }
 
 lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
@@ -338,6 +352,10 @@ const char *lw_spec_input(const lw_spec *spec, size_t index, double *value) {
     if (!spec || index >= spec->input_count) return NULL;
     if (value) *value = spec->inputs[index].value;
     return spec->inputs[index].name;
+}
+
+const char *lw_spec_input_expression(const lw_spec *spec, size_t index) {
+    return spec && index < spec->input_count ? spec->inputs[index].text : NULL;
 }
 
 lw_table_spec *lw_spec_table(lw_spec *spec, size_t index) {

@@ -69,6 +69,7 @@ lw_status lw_spec_place_parameter(lw_spec *spec, const char *name, lw_place plac
 lw_status lw_spec_evaluated(lw_spec *spec, size_t index, double value, const char *text);
 /* lw_spec_set_input with the place of the input in the model file. */
 lw_status lw_spec_place_input(lw_spec *spec, const char *name, double value, lw_place place);
+lw_status lw_spec_place_input_expression(lw_spec *spec, const char *name, const char *text, lw_place place);
 /* Does a table still have the points that were read from its file? */
 bool lw_spec_table_is_of_file(const lw_spec *spec, size_t index);
 /* Stores the places of the body or joint that was added last. */
