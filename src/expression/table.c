@@ -309,7 +309,8 @@ static bool value_jumps(const lw_table *table, size_t i) {
 
 static bool slope_jumps(const lw_table *table, size_t i) {
     const meeting m = meeting_at(table, i);
-    const double noise = table->noise * (1 / m.left_h + 1 / m.right_h);
+    const double noise = 16 * table->noise * (1 / m.left_h + 1 / m.right_h);
+    if (table->interpolation == LW_INTERPOLATION_SMOOTH && i > 0 && i + 1 < table->count) return false; /* (3) */
     return differ(piece_slope(m.left, left_end(table, i, &m)), m.right->c1, noise);
 }
 

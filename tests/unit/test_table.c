@@ -106,7 +106,8 @@ static void smooth_properties(void **state) {
                          right = lw_table_jet(table, (lw_jet){x[i], 1, 0});
             const double steep = fabs(y[i + 1] - y[i]) / h + fabs(y[i] - y[i - 1]) / (x[i] - x[i - 1]);
             const double near = fmin(h, x[i] - x[i - 1]);
-            assert_true(fabs(left.d - right.d) <= 1e-9 * steep + 1e-13 / near);
+            assert_true(fabs(left.d - right.d) <=
+                        1e-9 * steep + 1e-13 / near + 10 * DBL_EPSILON * fabs(x[i]) * steep / near);
         }
         assert_int_equal(lw_table_smoothness_within(table), LW_TABLE_C1);
         lw_arena_destroy(arena);
@@ -139,7 +140,8 @@ static void order(void **state) {
     } cases[] = {{LW_INTERPOLATION_STEPS, 0.2, 1.2, 1},
                  {LW_INTERPOLATION_LINEAR, 0.2, 1.2, 2},
                  {LW_INTERPOLATION_SMOOTH, 0.2, 1.2, 3},
-                 {LW_INTERPOLATION_SMOOTH, 0.2, 3.0, 2}};
+                 /* with the extremum at the same place between two points */
+                 {LW_INTERPOLATION_SMOOTH, PI / 2 - 1, PI / 2 + 4.0 / 3, 2}};
     for (size_t c = 0; c < COUNT(cases); c++) {
         const double coarse = largest_error(cases[c].how, 101, cases[c].from, cases[c].to),
                      fine = largest_error(cases[c].how, 801, cases[c].from, cases[c].to);
@@ -251,7 +253,7 @@ static void knots(void **state) {
     const lw_table *pulse = make(arena, px, py, 41, LW_INTERPOLATION_SMOOTH, LW_BEYOND_HOLD);
     for (size_t i = 0; i < 41; i++) {
         assert_int_equal(lw_table_is_knot(pulse, i, 0), i == 19 || i == 21);
-        assert_int_equal(lw_table_is_knot(pulse, i, 2), i >= 19 && i <= 21);
+        assert_int_equal(lw_table_is_knot(pulse, i, 2), i == 19 || i == 21); /* even at its top */
     }
     /* None of a smooth table of a smooth function, for forces. */
     for (int i = 0; i < 41; i++) py[i] = cos(0.1 * px[i]);
@@ -366,7 +368,7 @@ static void expressions(void **state) {
     must_fail(arena, "f(1, 2)", tables, "takes one argument");
     must_fail(arena, "f(3 s)", tables, "is one of a length, and its argument is a time");
     must_fail(arena, "f(3 mm) + 2 kg", tables, "a force and a mass");
-    must_fail(arena, "h(1)", tables, "unknown function \"h\"");
+    must_fail(arena, "fg(1)", tables, "unknown function \"fg\"");
     /* Knots in time: 4 points, 3 in a period. */
     int count = 0;
     lw_function_knots(law(arena, "f(t - 3)", tables, 2, &syntax), 1, count_knots, &count);
