@@ -234,6 +234,31 @@ typedef struct lw_constraint_spec {
     lw_place place;
 } lw_constraint_spec;
 
+/* A signal: a named expression of t, parameters, inputs, states, other signals and quantities of the state
+ * (pin.q, body.load.z, ...), which may stand in laws, drives, applied forces, rates, outputs. Signals may use
+ * each other in any order, but not in a circle. */
+typedef struct lw_signal_spec {
+    const char *name;
+    const char *value;
+    lw_place place;
+} lw_signal_spec;
+
+/* A first-order state of the user's own, integrated with the mechanism: d state / dt = rate. */
+typedef struct lw_state_spec {
+    const char *name;
+    const char *rate; /* an expression, as a signal's value */
+    double start;     /* its value at the beginning of a run */
+    lw_place place;
+} lw_state_spec;
+
+/* An output: an expression that results record. It may use accelerations and reactions, too. */
+typedef struct lw_output_spec {
+    const char *name;
+    const char *value;
+    const char *unit; /* in which results files show it, as "deg"; NULL: in SI units */
+    lw_place place;
+} lw_output_spec;
+
 /* What the model file suggests for a run; the caller may override each. Zero or NULL: not given. */
 typedef struct lw_run_spec {
     double end, step, tolerance, output;
@@ -286,6 +311,9 @@ LW_API lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body);
 LW_API lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint);
 LW_API lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force);
 LW_API lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint);
+LW_API lw_status lw_spec_add_signal(lw_spec *spec, const lw_signal_spec *signal);
+LW_API lw_status lw_spec_add_state(lw_spec *spec, const lw_state_spec *state);
+LW_API lw_status lw_spec_add_output(lw_spec *spec, const lw_output_spec *output);
 
 /* What a spec holds: texts and numbers as they were given, counts, and by index from 0 the name of a
  * parameter or an input with its value (value may be NULL). */
@@ -304,12 +332,18 @@ LW_API size_t lw_spec_body_count(const lw_spec *spec); /* ground does not count 
 LW_API size_t lw_spec_joint_count(const lw_spec *spec);
 LW_API size_t lw_spec_force_count(const lw_spec *spec);
 LW_API size_t lw_spec_constraint_count(const lw_spec *spec);
+LW_API size_t lw_spec_signal_count(const lw_spec *spec);
+LW_API size_t lw_spec_state_count(const lw_spec *spec);
+LW_API size_t lw_spec_output_count(const lw_spec *spec);
 /* What was added, to read or to edit in place; valid until the next add. */
 LW_API lw_table_spec *lw_spec_table(lw_spec *spec, size_t index);
 LW_API lw_body_spec *lw_spec_body(lw_spec *spec, size_t index);
 LW_API lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index);
 LW_API lw_force_spec *lw_spec_force(lw_spec *spec, size_t index);
 LW_API lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index);
+LW_API lw_signal_spec *lw_spec_signal(lw_spec *spec, size_t index);
+LW_API lw_state_spec *lw_spec_state(lw_spec *spec, size_t index);
+LW_API lw_output_spec *lw_spec_output(lw_spec *spec, size_t index);
 
 /* Names of the kinds as they stand in model files. */
 LW_API const char *lw_joint_type_name(lw_joint_type type);

@@ -352,6 +352,32 @@ lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *v
     return stack[0];
 }
 
+lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_jet *variables,
+                            const lw_jet *inputs) {
+    lw_jet stack[LW_MACHINE_STACK], *p = stack;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        if (i->op == LW_OP_INPUT)
+            *p++ = inputs[i->input];
+        else
+            p = run_jet(i, variables, NULL, p);
+    }
+    return stack[0];
+}
+
+double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
+                        const double *inputs, lw_op op, int number) {
+    lw_jet stack[LW_MACHINE_STACK], *p = stack;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        if (i->op == LW_OP_INPUT)
+            *p++ = (lw_jet){inputs[i->input], op == LW_OP_INPUT && i->input == number, 0};
+        else if (i->op == LW_OP_VARIABLE)
+            *p++ = (lw_jet){variables[i->variable], op == LW_OP_VARIABLE && i->variable == number, 0};
+        else
+            p = run_jet(i, NULL, inputs, p);
+    }
+    return stack[0].d;
+}
+
 /* --- conditions ----------------------------------------------------------------------------------- */
 
 static bool is_condition(const lw_instruction *i) {

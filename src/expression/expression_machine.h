@@ -63,8 +63,9 @@ typedef enum lw_op {
     LW_OP_STEP5, /* the same, quintic */
 
     LW_OP_TABLE, /* the value of `table` at its operand; behind the others, so that programs without tables and
-                    inputs run as fast as ever */
-    LW_OP_INPUT  /* pushes input number `input` */
+                    values of the state run as fast as ever */
+    /* pushes entry `input` of the vector of values (inputs, user states, signals, quantities) */
+    LW_OP_INPUT
 } lw_op;
 
 typedef struct lw_instruction {
@@ -88,6 +89,12 @@ double lw_machine_value(const lw_instruction *code, size_t length, const double 
                         const double *inputs);
 lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables,
                       const double *inputs);
+/* The same where the inputs change along the curve, too. */
+lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_jet *variables,
+                            const lw_jet *inputs);
+/* The partial derivative with respect to a variable (op LW_OP_VARIABLE) or an input (LW_OP_INPUT). */
+double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
+                        const double *inputs, lw_op op, int number);
 
 /* Conditions: comparisons, sign, floor, ceil, mod, steps of no width, and tables that jump, where they depend
  * on variables

@@ -24,6 +24,10 @@ static const char *owner_of_name(const lw_spec *spec, size_t k) {
         if (strcmp(spec->parameters[j].name, name) == 0) taken = "a parameter";
     for (size_t j = 0; j < spec->input_count && !taken; j++)
         if (strcmp(spec->inputs[j].name, name) == 0) taken = "an input";
+    for (size_t j = 0; j < spec->state_count && !taken; j++)
+        if (strcmp(spec->states[j].name, name) == 0) taken = "a state";
+    for (size_t j = 0; j < spec->signal_count && !taken; j++)
+        if (strcmp(spec->signals[j].name, name) == 0) taken = "a signal";
     for (size_t j = 0; j < k && !taken; j++)
         if (strcmp(spec->tables[j].name, name) == 0) taken = "another table";
     return taken;

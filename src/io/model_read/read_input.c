@@ -33,6 +33,8 @@ static bool is_taken(const lw_spec *spec, const char *name) {
     bool taken = false;
     for (size_t k = 0; k < spec->parameter_count; k++) taken |= strcmp(spec->parameters[k].name, name) == 0;
     for (size_t k = 0; k < spec->input_count; k++) taken |= strcmp(spec->inputs[k].name, name) == 0;
+    for (size_t k = 0; k < spec->state_count; k++) taken |= strcmp(spec->states[k].name, name) == 0;
+    for (size_t k = 0; k < spec->signal_count; k++) taken |= strcmp(spec->signals[k].name, name) == 0;
     for (size_t k = 0; k < spec->table_count; k++) taken |= strcmp(spec->tables[k].name, name) == 0;
     return taken;
 }

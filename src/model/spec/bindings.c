@@ -179,6 +179,9 @@ double *lw_binding_location(const lw_spec *spec, const lw_binding *binding) {
         if (lw_binding_column(spec, binding->owner, index, &size) == binding->table)
             base = (void *)binding->table;
         break;
+    case LW_OWNER_STATE:
+        base = &spec->states[index];
+        break;
     case LW_OWNER_NONE:
     case LW_OWNERS:
         break;
@@ -236,7 +239,7 @@ typedef struct change {
 static lw_status refuse(const change *c, const lw_binding *binding, const char *remedy, const char *message) {
     static const char *const kinds[LW_OWNERS] = {NULL,    NULL,    "run",        "input", "body",
                                                  "joint", "force", "constraint", "force", "force",
-                                                 "table", "table"};
+                                                 "state", "table", "table"};
     const lw_spec *spec = c->spec;
     size_t k = (size_t)binding->object;
     const char *name = NULL;
@@ -257,6 +260,9 @@ static lw_status refuse(const change *c, const lw_binding *binding, const char *
         break;
     case LW_OWNER_CONSTRAINT:
         name = spec->constraints[k].name;
+        break;
+    case LW_OWNER_STATE:
+        name = spec->states[k].name;
         break;
     case LW_OWNER_POINTS_X:
     case LW_OWNER_POINTS_Y:

@@ -186,6 +186,10 @@ lw_status lw_spec_add_table(lw_spec *spec, const lw_table_spec *table) {
                  has_named(spec->inputs, spec->input_count, table->name);
     for (size_t k = 0; k < spec->table_count && !taken; k++)
         taken = strcmp(spec->tables[k].name, table->name) == 0;
+    for (size_t k = 0; k < spec->state_count && !taken; k++)
+        taken = strcmp(spec->states[k].name, table->name) == 0;
+    for (size_t k = 0; k < spec->signal_count && !taken; k++)
+        taken = strcmp(spec->signals[k].name, table->name) == 0;
     if (taken) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
     lw_table_spec copy = *table;
@@ -290,6 +294,52 @@ lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constr
     return LW_OK;
 }
 
+lw_status lw_spec_add_signal(lw_spec *spec, const lw_signal_spec *signal) {
+    if (!spec || !signal) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_signal_spec copy = *signal;
+    copy.name = copy_name(&copier, signal->name);
+    copy.value = copy_text(&copier, signal->value);
+    lw_signal_spec *list =
+        with_room(spec->arena, spec->signals, spec->signal_count, &spec->signal_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->signals = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->signal_count++] = copy;
+    return LW_OK;
+}
+
+lw_status lw_spec_add_state(lw_spec *spec, const lw_state_spec *state) {
+    if (!spec || !state) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_state_spec copy = *state;
+    copy.name = copy_name(&copier, state->name);
+    copy.rate = copy_text(&copier, state->rate);
+    lw_state_spec *list =
+        with_room(spec->arena, spec->states, spec->state_count, &spec->state_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->states = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->state_count++] = copy;
+    return LW_OK;
+}
+
+lw_status lw_spec_add_output(lw_spec *spec, const lw_output_spec *output) {
+    if (!spec || !output) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_output_spec copy = *output;
+    copy.name = copy_name(&copier, output->name);
+    copy.value = copy_text(&copier, output->value);
+    copy.unit = copy_text(&copier, output->unit);
+    lw_output_spec *list =
+        with_room(spec->arena, spec->outputs, spec->output_count, &spec->output_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->outputs = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->output_count++] = copy;
+    return LW_OK;
+}
+
 /* --- places --------------------------------------------------------------------------------------- */
 
 lw_status lw_spec_place_body(lw_spec *spec, const lw_body_places *places) {
@@ -314,6 +364,32 @@ lw_status lw_spec_place_joint(lw_spec *spec, const lw_joint_places *places) {
     }
     spec->joint_places[spec->joint_count - 1] = *places;
     return LW_OK;
+}
+
+lw_status lw_spec_place_text(lw_spec *spec, const char *text, lw_place place, bool plain) {
+    lw_text_place *list = with_room(spec->arena, spec->text_places, spec->text_place_count,
+                                    &spec->text_place_capacity, sizeof *list);
+    const char *copy = lw_arena_text(spec->arena, text);
+    if (!list || !copy) return LW_ERROR_MEMORY;
+    spec->text_places = list;
+    list[spec->text_place_count++] = (lw_text_place){copy, place, plain};
+    return LW_OK;
+}
+
+static bool is_behind(lw_place a, lw_place b) {
+    return a.line > b.line || (a.line == b.line && a.column >= b.column);
+}
+
+lw_place lw_spec_text_place(const lw_spec *spec, const char *text, lw_place object, size_t offset) {
+    const lw_text_place *best = NULL;
+    for (const lw_text_place *p = spec->text_places; p < spec->text_places + spec->text_place_count; p++)
+        if (is_behind(p->place, object) && strcmp(p->text, text) == 0 &&
+            (!best || !is_behind(p->place, best->place)))
+            best = p;
+    if (!best) return object;
+    lw_place place = best->place;
+    if (best->plain) place.column += (int)offset;
+    return place;
 }
 
 const lw_body_places *lw_spec_body_places(const lw_spec *spec, const lw_body_spec *body) {
@@ -341,6 +417,10 @@ size_t lw_spec_body_count(const lw_spec *spec) { return spec ? spec->body_count 
 size_t lw_spec_joint_count(const lw_spec *spec) { return spec ? spec->joint_count : 0; }
 size_t lw_spec_force_count(const lw_spec *spec) { return spec ? spec->force_count : 0; }
 size_t lw_spec_constraint_count(const lw_spec *spec) { return spec ? spec->constraint_count : 0; }
+
+size_t lw_spec_signal_count(const lw_spec *spec) { return spec ? spec->signal_count : 0; }
+size_t lw_spec_state_count(const lw_spec *spec) { return spec ? spec->state_count : 0; }
+size_t lw_spec_output_count(const lw_spec *spec) { return spec ? spec->output_count : 0; }
 
 const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value) {
     if (!spec || index >= spec->parameter_count) return NULL;
@@ -372,6 +452,18 @@ lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index) {
 
 lw_force_spec *lw_spec_force(lw_spec *spec, size_t index) {
     return spec && index < spec->force_count ? &spec->forces[index] : NULL;
+}
+
+lw_signal_spec *lw_spec_signal(lw_spec *spec, size_t index) {
+    return spec && index < spec->signal_count ? &spec->signals[index] : NULL;
+}
+
+lw_state_spec *lw_spec_state(lw_spec *spec, size_t index) {
+    return spec && index < spec->state_count ? &spec->states[index] : NULL;
+}
+
+lw_output_spec *lw_spec_output(lw_spec *spec, size_t index) {
+    return spec && index < spec->output_count ? &spec->outputs[index] : NULL;
 }
 
 lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index) {
