@@ -17,7 +17,7 @@ typedef struct request {
     const char *method, *record, *baumgarte, *independent, *reactions;
     double output, penalty, neglect, most, alpha, beta;
     bool quiet, strict;
-    cli_list settings;
+    cli_changes changes;
 } request;
 
 typedef struct event {
@@ -309,8 +309,8 @@ static int open_results(run *r, lw_run_options *options, const request *asked) {
                                         .tolerance = options->tolerance,
                                         .output = options->output,
                                         .neglect = asked->neglect,
-                                        .settings = asked->settings.items,
-                                        .setting_count = (size_t)asked->settings.count};
+                                        .settings = asked->changes.settings.items,
+                                        .setting_count = (size_t)asked->changes.settings.count};
     lw_status status = lw_results_open(r->model, &results, &r->results, &error);
     if (status != LW_OK) return cli_fault(r->command, status, &error);
     options->want_accelerations = lw_results_want_accelerations(r->results);
@@ -424,15 +424,16 @@ static int run_command(const cli_command *command, int argc, char **argv) {
         {"record", "LIST", "what the results hold, e.g. joint,reaction(pin),point(arm,1,0,0),ledger",
          "joint,reaction,ledger", .text = &asked.record},
         {"output", "DT", "time between two samples, s", "\"10 ms\"", .number = &asked.output, .unit = "s"},
-        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
-         .list = &asked.settings},
+        CLI_SET_OPTION(asked.changes),
+        CLI_INPUT_OPTION(asked.changes),
+        CLI_PATH_OPTION(asked.changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &asked.run.as_json},
         {"strict", NULL, "exit with 1 if the run is doubtful", NULL, .flag = &asked.strict},
         {"quiet", NULL, "print faults only", NULL, .flag = &asked.quiet},
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.settings,
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
                        &loaded, &result)) {
         result = check_request(command, &asked);
         if (result == CLI_DONE) result = run_model(command, &loaded, &asked);

@@ -273,7 +273,8 @@ static lw_status compile_header(lw_compiler *compiler) {
                           .meaning = spec->parameters[k].meaning};
     if (!model->name || !model->file) return LW_ERROR_MEMORY;
     lw_status status = compile_parameters(compiler);
-    return status == LW_OK ? lw_compile_value_names(compiler) : status;
+    if (status == LW_OK) status = lw_compile_value_names(compiler);
+    return status == LW_OK ? lw_compile_tables(compiler) : status;
 }
 
 /* Returns whether the loads, the joint force, the potential and the power of element k are finite. Only the

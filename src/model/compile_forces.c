@@ -25,7 +25,8 @@ static void compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, lw
                                   joint->motion[motion->speed + c]},
             of_time, 1, LW_USE_MOTION);
     for (int c = 0; c < motion->count; c++)
-        if (motion->functions[c] && lw_function_may_jump(motion->functions[c]))
+        if (motion->functions[c] && !lw_compile_motion_tables(compiler, joint, motion->functions[c]) &&
+            lw_function_may_jump(motion->functions[c]))
             lw_compile_warning(
                 compiler, "joint", joint->name, joint->place,
                 "use smooth functions such as step(t, t0, h0, t1, h1), or drive the joint by a force",

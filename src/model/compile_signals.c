@@ -200,7 +200,9 @@ static const lw_function *compile_into(lw_compiler *compiler, lw_arena *arena, c
                                        .signal_count = (size_t)values->signal_count,
                                        .input_use = use,
                                        .find_quantity = find_quantity,
-                                       .find_context = compiler};
+                                       .find_context = compiler,
+                                       .tables = compiler->tables,
+                                       .table_count = compiler->tables ? compiler->spec->table_count : 0};
     lw_syntax syntax = {0};
     const lw_function *function = lw_function_compile(arena, text->text ? text->text : "", &names, &syntax);
     if (!function)

@@ -232,7 +232,8 @@ struct lw_model {
     lw_force *forces;
     int knot_count, rhythm_count;
     lw_model_knot *knots;   /* Times at which forces or motions have a jump or kink (model_knots.h), */
-    lw_knot *rhythms;       /* and those that recur. */
+    lw_knot *rhythms;       /* and those that recur, */
+    int *rhythm_groups;     /* in groups of so many neighbours of one period. */
     bool depends_on_time;   /* prescribed motions, or elements that are functions of t */
     bool forces_need_world; /* some element needs world poses */
     int constraint_count;
