@@ -20,15 +20,18 @@ static const char *const beyonds[] = {"hold", "linear", "repeat", NULL};
 
 /* --- names ---------------------------------------------------------------------------------------- */
 
-/* Parameters, inputs and tables share one namespace. */
+/* Parameters, inputs, states, signals and tables share one namespace. */
 static bool may_have_name(lw_reader *reader, const lw_named *named) {
     const lw_yaml word = {.kind = LW_YAML_TEXT, .text = named->name, .place = named->place};
     const char *owner = NULL;
     if (!lw_reader_new_name(reader, &word, "table")) return false;
     for (size_t k = 0; k < reader->parameter_count; k++)
         if (strcmp(reader->constants[k].name, named->name) == 0) owner = "a parameter";
-    for (size_t k = 0; k < reader->input_count; k++)
-        if (strcmp(reader->inputs[k].name, named->name) == 0) owner = "an input";
+    for (size_t k = 0; k < reader->input_count + reader->state_count + reader->signal_count; k++)
+        if (strcmp(reader->inputs[k].name, named->name) == 0)
+            owner = k < reader->input_count                         ? "an input"
+                    : k < reader->input_count + reader->state_count ? "a state"
+                                                                    : "a signal";
     if (owner)
         lw_reader_fault(reader, named->place, "choose another name", "the name is taken by %s", owner);
     return !owner;
