@@ -98,10 +98,10 @@ static const family families[LW_Q_KINDS] = {
 lw_object_kind lw_quantity_object(lw_quantity_kind kind) { return families[kind].object; }
 
 /* Coordinates, speeds or accelerations (order 0, 1, 2) of a joint, in the tree or cut. */
-static int joint_components(const lw_joint_info *joint, int order, lw_component *list) {
-    const int count = order == 0 ? joint->q_count : joint->v_count;
+static int joint_components(const lw_joint *joint, int order, lw_component *list) {
+    const int count = order == 0 ? joint->nq : joint->nv;
     for (int k = 0; k < count; k++)
-        list[k].name = lw_joint_column(joint->type, joint->v_count, order, k, &list[k].unit);
+        list[k].name = lw_joint_column(joint->type, joint->nv, order, k, &list[k].unit);
     return count;
 }
 
@@ -168,7 +168,7 @@ int lw_quantity_components(const lw_model *model, lw_quantity_kind kind, int obj
     case LW_Q_COORDINATE:
     case LW_Q_SPEED:
     case LW_Q_ACCELERATION:
-        return joint_components(&model->joints[object].info, (int)kind - LW_Q_COORDINATE, list);
+        return joint_components(&model->joints[object].joint, (int)kind - LW_Q_COORDINATE, list);
     case LW_Q_DRIVE:
         return drive_components(&model->joints[object].info, list);
     case LW_Q_CONSTRAINT:
