@@ -2,6 +2,7 @@
  * values against independent sums, on random mechanisms.
  */
 #include "build.h"
+#include "formulations/formulation.h"
 #include "model/quantity.h"
 #include "problems.h"
 #include "random_loops.h"
@@ -335,11 +336,366 @@ static void gradients_are_those_of_differences(void **state) {
     assert_true(a.count > 10000);
 }
 
+/* --- accelerations -------------------------------------------------------------------------------- */
+
+/* The kind whose rate this one is. */
+static lw_quantity_kind rate_of(lw_quantity_kind kind) {
+    return kind == LW_Q_ACCELERATION          ? LW_Q_SPEED
+           : kind == LW_Q_BODY_ACCELERATION   ? LW_Q_VELOCITY
+           : kind == LW_Q_SPIN_RATE           ? LW_Q_SPIN
+           : kind == LW_Q_COM_ACCELERATION    ? LW_Q_COM_VELOCITY
+           : kind == LW_Q_POINT_ACCELERATION  ? LW_Q_POINT_VELOCITY
+                                              : LW_Q_NONE;
+}
+
+typedef struct motion {
+    trial *a;
+    const double *vdot, *rates;
+    double worst;
+    int count, seed;
+} motion;
+
+/* The state after a short time h with constant vdot, to h^3. */
+static void go_on(const lw_model *model, const trial *a, const double *vdot, double h, double *q, double *v) {
+    double mean[MAX_NV];
+    memcpy(q, a->q, (size_t)model->nq * sizeof *q);
+    for (int k = 0; k < model->nv; k++) mean[k] = a->v[k] + 0.5 * h * vdot[k], v[k] = a->v[k] + h * vdot[k];
+    assert_int_equal(lw_integrate_q(model, q, mean, h), LW_OK);
+}
+
+static void check_rate(const lw_model *model, const lw_state_quantity *quantity, void *context) {
+    motion *m = context;
+    const lw_quantity_kind kind = rate_of(quantity->kind);
+    double q[MAX_NQ], v[MAX_NV], f[2];
+    if (kind == LW_Q_NONE || quantity->axes > 0) return;
+    lw_state_quantity speed = *quantity;
+    speed.kind = kind;
+    speed.needs = LW_NEEDS_KINEMATICS;
+    const double h = 1e-5;
+    for (int s = 0; s < 2; s++) {
+        go_on(model, m->a, m->vdot, s ? -h : h, q, v);
+        f[s] = value_at(model, m->a, &speed, q, v);
+    }
+    const lw_quantity_source source = {.vdot = m->vdot, .motion_rates = m->rates};
+    double value = lw_quantity_value(model, m->a->data, &source, quantity), slope_here = (f[0] - f[1]) / (2 * h);
+    double fault = fabs(value - slope_here) / (1 + fabs(value));
+    char name[LW_QUANTITY_NAME];
+    lw_quantity_print(model, quantity, name);
+    if (!(fault < 1e-6)) /* truncation h^2, rounding 1e-16 / h, of quantities up to 1e4 */
+        fail_msg("seed %d, %s is %.12g, differences give %.12g", m->seed, name, value, slope_here);
+    assert_true(isnan(lw_quantity_value(model, m->a->data, NULL, quantity)));
+    m->worst = fmax(m->worst, fault);
+    m->count++;
+}
+
+static void rates_of(lw_model *model, motion *m, double t, const double *q, const double *v, lw_random *random) {
+    double vdot[MAX_NV], rates[6 * (MAX_BODIES + 1)];
+    trial a = {.t = t, .q = q, .v = v};
+    assert_int_equal(lw_data_create(model, NULL, &a.data), LW_OK);
+    assert_int_equal(lw_data_create(model, NULL, &a.other), LW_OK);
+    assert_true(model->body_count <= MAX_BODIES);
+    random_vector(random, model->nv, 3, vdot);
+    settle(model, a.data, t, q, v);
+    lw_body_accelerations(model, a.data, vdot, rates);
+    m->a = &a, m->vdot = vdot, m->rates = rates;
+    visit_all(model, check_rate, m);
+    lw_data_destroy(a.data);
+    lw_data_destroy(a.other);
+    lw_model_destroy(model);
+}
+
+/* Along any motion, the laws of motion or not, that keeps its accelerations for a short time. */
+static void accelerations_are_rates_of_velocities(void **state) {
+    (void)state;
+    motion m = {.worst = 0};
+    double q[MAX_NQ], v[MAX_NV];
+    for (m.seed = 0; m.seed < 100; m.seed++) {
+        lw_random random = random_seed((uint64_t)m.seed + 177);
+        lw_model *model = random_tree_model(
+            &random, &(random_tree){.bodies = 1 + m.seed % 8, .reversed = m.seed % 2, .joint = -1});
+        random_state(&random, model, q, v);
+        rates_of(model, &m, 0, q, v, &random);
+    }
+    for (m.seed = 0; m.seed < 100; m.seed++) {
+        random_loops loops;
+        random_loops_build(&loops, m.seed);
+        if (loops.base == LOOP_MOVING) {
+            lw_spec_destroy(loops.spec);
+            continue;
+        }
+        lw_model *model = compile_or_fail(loops.spec);
+        random_loops_state(&loops, model, false, q, v);
+        rates_of(model, &m, loops.t, q, v, &loops.random);
+    }
+    print_message("%d accelerations, at most %.1e off\n", m.count, m.worst);
+    assert_true(m.count > 5000);
+}
+
+/* --- rotations ------------------------------------------------------------------------------------ */
+
+static void about(int axis, double angle, double R[9]) {
+    double unit[3] = {axis == 0, axis == 1, axis == 2};
+    lw_rot_axis(unit, angle, R);
+}
+
+/* R = Rx Ry Rz of the three angles, wherever they stand, also where the second is near or at 90 degrees. */
+static void cardan_angles_rebuild_the_rotation(void **state) {
+    (void)state;
+    lw_spec *spec = lw_spec_create("body");
+    add_plain_body(spec, "body");
+    add_plain_joint(spec, "free", LW_JOINT_FREE, LW_GROUND, "body", NULL, NULL);
+    lw_model *model = compile_or_fail(spec);
+    lw_data *data;
+    assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
+    lw_random random = random_seed(5);
+    double worst = 0;
+    lw_state_quantity angles = find(model, "body.body.rx");
+    const lw_joint_info free_joint = lw_model_joint_info(model, 0);
+    for (int k = 0; k < 2000; k++) {
+        double q[7] = {0}, v[6] = {0}, R[9], Rx[9], Ry[9], Rz[9], part[9], given[3], angle[LW_QUANTITY_COMPONENTS];
+        for (int i = 0; i < 3; i++) given[i] = random_between(&random, -3, 3);
+        if (k % 2) given[1] = (k % 4 == 1 ? 1 : -1) * (1.5707963267948966 - (k % 8 < 4 ? 0 : pow(10, -(k % 17))));
+        about(0, given[0], Rx), about(1, given[1], Ry), about(2, given[2], Rz);
+        lw_m3_mul(Rx, Ry, part);
+        lw_m3_mul(part, Rz, R);
+        lw_quat_rot(R, q + free_joint.q + 3);
+        settle(model, data, 0, q, v);
+        lw_quantity_vector(model, data, NULL, &angles, angle);
+        about(0, angle[0], Rx), about(1, angle[1], Ry), about(2, angle[2], Rz);
+        lw_m3_mul(Rx, Ry, part);
+        lw_m3_mul(part, Rz, R);
+        double again[9], body[9];
+        lw_m3_mul(data->world[1].R, model->bodies[1].frame.R, body);
+        memcpy(again, R, sizeof again);
+        for (int i = 0; i < 9; i++) worst = fmax(worst, fabs(again[i] - body[i]));
+    }
+    print_message("rebuilt to %.1e\n", worst);
+    assert_true(worst < 2e-15);
+    lw_data_destroy(data);
+    lw_model_destroy(model);
+}
+
+/* --- balance -------------------------------------------------------------------------------------- */
+
+/* Adds a force at a point, and a torque, to what acts on a body, about the world's origin: force; moment. */
+static void act(double *net, int body, const double at[3], double sign, const double force[3],
+                const double torque[3]) {
+    double moment[3] = {0, 0, 0};
+    lw_v3_add_cross(at, force, moment);
+    for (int k = 0; k < 3; k++) {
+        net[6 * body + k] += sign * force[k];
+        net[6 * body + 3 + k] += sign * (moment[k] + (torque ? torque[k] : 0));
+    }
+}
+
+static void vector_of(const lw_model *model, const lw_data *data, const lw_quantity_source *source,
+                      lw_quantity_kind kind, int object, bool at_first, double *out) {
+    lw_state_quantity quantity;
+    lw_quantity_make(model, kind, object, 0, &quantity);
+    lw_quantity_refer(&quantity, 0, at_first);
+    lw_quantity_vector(model, data, source, &quantity, out);
+}
+
+static void point_on(const lw_data *data, int body, const double at[3], double x[3]) {
+    lw_pose_point(data->world[body].R, data->world[body].p, at, x);
+}
+
+/* Reactions of joints and constraints, and forces of elements, as recorded, with weight: together they are the
+ * rate of each body's momentum, by differences. Elements in joints are part of what the joint transmits. */
+static double imbalance(const lw_model *model, trial *a, const double *vdot, const double *reactions,
+                        const double *multipliers, bool at_first) {
+    double net[6 * (MAX_BODIES + 1)] = {0}, w[LW_QUANTITY_COMPONENTS], x[3], scale = 1, worst = 0;
+    lw_force_value forces[MAX_FORCES];
+    assert_true(model->force_count <= MAX_FORCES && model->body_count <= MAX_BODIES);
+    lw_force_values(model, a->data, a->t, false, forces);
+    const lw_quantity_source source = {
+        .t = a->t, .vdot = vdot, .reactions = reactions, .multipliers = multipliers, .forces = forces};
+    for (int i = 1; i <= model->body_count; i++) {
+        double weight[3];
+        for (int k = 0; k < 3; k++) weight[k] = model->links[i].inertia.mass * model->gravity[k];
+        point_on(a->data, i, model->bodies[i].com, x);
+        act(net, i, x, 1, weight, NULL);
+    }
+    for (int j = 0; j < model->joint_count; j++) {
+        const lw_joint_entry *entry = &model->joints[j];
+        vector_of(model, a->data, &source, LW_Q_REACTION, j, at_first, w);
+        point_on(a->data, entry->info.bodies[!at_first], entry->frames[!at_first].p, x);
+        act(net, entry->info.bodies[1], x, 1, w, w + 3);
+        act(net, entry->info.bodies[0], x, -1, w, w + 3);
+        assert_true(fabs(w[6] - lw_v3_norm(w)) <= 1e-15 * w[6] && fabs(w[7] - lw_v3_norm(w + 3)) <= 1e-15 * w[7]);
+        for (int k = 0; k < 6; k++) scale = fmax(scale, fabs(w[k]));
+    }
+    for (int f = 0; f < model->force_count; f++) {
+        const lw_force *force = &model->forces[f];
+        const bool applied = force->type == LW_FORCE_APPLIED;
+        if (!applied && force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING) continue;
+        vector_of(model, a->data, &source, LW_Q_FORCE, f, at_first, w);
+        const int second = force->bodies[!applied], first = force->bodies[applied];
+        if (applied)
+            point_on(a->data, second, force->frames[0].p, x);
+        else
+            point_on(a->data, force->bodies[!at_first], force->frames[!at_first].p, x);
+        act(net, second, x, 1, w, w + 3);
+        act(net, first, x, -1, w, w + 3);
+        for (int k = 0; k < 6; k++) scale = fmax(scale, fabs(w[k]));
+    }
+    for (int c = 0; c < model->constraint_count; c++) {
+        const lw_constraint *constraint = &model->constraints[c];
+        if (constraint->type == LW_CONSTRAINT_COUPLING) return 0; /* acts in joints */
+        vector_of(model, a->data, &source, LW_Q_CONSTRAINT, c, false, w);
+        if (constraint->type == LW_CONSTRAINT_ROLLING) {
+            double n[3], axis[3], m[3];
+            point_on(a->data, constraint->bodies[0], constraint->points[0], x);
+            lw_m3_mul_v(a->data->world[constraint->bodies[1]].R, constraint->normal, n);
+            lw_m3_mul_v(a->data->world[constraint->bodies[0]].R, constraint->axis, axis);
+            for (int k = 0; k < 3; k++) m[k] = n[k] - lw_v3_dot(n, axis) * axis[k];
+            const double size = lw_v3_norm(m);
+            for (int k = 0; k < 3; k++) x[k] -= constraint->radius * m[k] / size;
+        } else {
+            point_on(a->data, constraint->bodies[1], constraint->points[1], x);
+        }
+        act(net, constraint->bodies[1], x, 1, w, NULL);
+        act(net, constraint->bodies[0], x, -1, w, NULL);
+        for (int k = 0; k < 3; k++) scale = fmax(scale, fabs(w[k]));
+    }
+    const double h = 1e-5;
+    double q[2][MAX_NQ], v[2][MAX_NV];
+    for (int s = 0; s < 2; s++) go_on(model, a, vdot, s ? -h : h, q[s], v[s]);
+    for (int i = 1; i <= model->body_count; i++) {
+        double before[LW_QUANTITY_COMPONENTS], after[LW_QUANTITY_COMPONENTS];
+        settle(model, a->other, a->t, q[1], v[1]);
+        vector_of(model, a->other, NULL, LW_Q_MOMENTUM, i, false, before);
+        settle(model, a->other, a->t, q[0], v[0]);
+        vector_of(model, a->other, NULL, LW_Q_MOMENTUM, i, false, after);
+        for (int k = 0; k < 6; k++)
+            worst = fmax(worst, fabs((after[k] - before[k]) / (2 * h) - net[6 * i + k]));
+    }
+    /* The momentum of all: only what ground and gravity exert. */
+    double total[2][LW_QUANTITY_COMPONENTS], outer[6] = {0};
+    for (int s = 0; s < 2; s++) {
+        settle(model, a->other, a->t, q[s], v[s]);
+        vector_of(model, a->other, NULL, LW_Q_TOTAL_MOMENTUM, 0, false, total[s]);
+    }
+    for (int i = 1; i <= model->body_count; i++) {
+        double weight[3];
+        for (int k = 0; k < 3; k++) weight[k] = model->links[i].inertia.mass * model->gravity[k];
+        point_on(a->data, i, model->bodies[i].com, x);
+        act(outer, 0, x, 1, weight, NULL);
+    }
+    for (int k = 0; k < 6; k++)
+        worst = fmax(worst, fabs((total[0][k] - total[1][k]) / (2 * h) - outer[k] + net[k]));
+    return worst / scale;
+}
+
+static double balance_of(lw_model *model, double t, const double *q, const double *v, int seed, int *count) {
+    double vdot[MAX_NV], reactions[6 * MAX_JOINTS], multipliers[64], worst = 0;
+    const lw_formulation *f = lw_formulation_find("lagrange");
+    const lw_method_options options = {0};
+    lw_error error = {0};
+    lw_method *method;
+    trial a = {.t = t, .q = q, .v = v};
+    if (f->create(model, &options, &method, &error) != LW_OK) fail_msg("%s", error.message);
+    assert_int_equal(lw_data_create(model, NULL, &a.data), LW_OK);
+    assert_int_equal(lw_data_create(model, NULL, &a.other), LW_OK);
+    if (f->accelerations(method, t, q, v, NULL, vdot, reactions, NULL, &error) == LW_OK) {
+        f->multipliers(method, multipliers);
+        settle(model, a.data, t, q, v);
+        for (int at_first = 0; at_first < 2; at_first++)
+            worst = fmax(worst, imbalance(model, &a, vdot, reactions, multipliers, at_first));
+        if (!(worst < 1e-6)) fail_msg("seed %d: %g is left", seed, worst);
+        ++*count;
+    }
+    f->destroy(method);
+    lw_data_destroy(a.data);
+    lw_data_destroy(a.other);
+    lw_model_destroy(model);
+    return worst;
+}
+
+static void recorded_forces_balance_every_body(void **state) {
+    (void)state;
+    double worst = 0, q[MAX_NQ], v[MAX_NV];
+    int count = 0;
+    for (int seed = 0; seed < 150; seed++) {
+        lw_random random = random_seed((uint64_t)seed + 577);
+        lw_model *model = random_tree_model(&random, &(random_tree){.bodies = 1 + seed % 8, .forces = true,
+                                                                    .reversed = seed % 2, .joint = -1});
+        random_state(&random, model, q, v);
+        worst = fmax(worst, balance_of(model, 0.3, q, v, seed, &count));
+    }
+    for (int seed = 0; seed < 150; seed++) {
+        random_loops loops;
+        random_loops_build(&loops, seed);
+        if (loops.base == LOOP_MOVING) { /* the differences leave prescribed motions */
+            lw_spec_destroy(loops.spec);
+            continue;
+        }
+        lw_model *model = compile_or_fail(loops.spec);
+        random_loops_state(&loops, model, false, q, v);
+        worst = fmax(worst, balance_of(model, loops.t, q, v, 1000 + seed, &count));
+    }
+    print_message("%d mechanisms, at most %.1e of the largest force left\n", count, worst);
+    assert_true(count > 200);
+}
+
+/* Each element's power and potential: together those that the ledger books. */
+static void elements_add_up(void **state) {
+    (void)state;
+    for (int seed = 0; seed < 100; seed++) {
+        lw_random random = random_seed((uint64_t)seed + 977);
+        double q[MAX_NQ], v[MAX_NV];
+        lw_model *model = random_tree_model(&random, &(random_tree){.bodies = 1 + seed % 8, .forces = true,
+                                                                    .reversed = seed % 2, .joint = -1});
+        lw_data *data;
+        assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
+        random_state(&random, model, q, v);
+        settle(model, data, 0.3, q, v);
+        lw_forces(model, data, 0.3, true);
+        const lw_power power = data->power;
+        const double potential = data->potential, tau = data->tau[0];
+        lw_force_value values[MAX_FORCES];
+        lw_force_values(model, data, 0.3, true, values);
+        assert_true(data->tau[0] == tau && data->potential == potential);
+        lw_power sum = {0};
+        double supplied = 0, stored = 0, size = 1;
+        for (int k = 0; k < model->force_count; k++) {
+            sum.drives += values[k].booked.drives, sum.forces += values[k].booked.forces;
+            sum.dissipation += values[k].booked.dissipation;
+            stored += values[k].potential;
+            supplied += values[k].power;
+            size += fabs(values[k].power) + fabs(values[k].potential);
+        }
+        assert_true(fabs(sum.drives - power.drives) + fabs(sum.forces - power.forces) +
+                        fabs(sum.dissipation - power.dissipation) <
+                    1e-13 * size);
+        assert_true(fabs(stored - potential) < 1e-13 * size);
+        /* supplied = drives + forces - dissipation - dU/dt */
+        double U[2], next[MAX_NQ];
+        const double h = 1e-5;
+        for (int s = 0; s < 2; s++) {
+            memcpy(next, q, sizeof next);
+            lw_integrate_q(model, next, v, s ? -h : h);
+            settle(model, data, 0.3, next, v);
+            lw_forces(model, data, 0.3, true);
+            U[s] = data->potential;
+        }
+        const double expected = power.drives + power.forces - power.dissipation - (U[0] - U[1]) / (2 * h);
+        if (!(fabs(supplied - expected) < 1e-6 * size))
+            fail_msg("seed %d: %.12g W, %.12g W expected", seed, supplied, expected);
+        lw_data_destroy(data);
+        lw_model_destroy(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_return),
         cmocka_unit_test(names_are_found),
         cmocka_unit_test(gradients_are_those_of_differences),
+        cmocka_unit_test(accelerations_are_rates_of_velocities),
+        cmocka_unit_test(cardan_angles_rebuild_the_rotation),
+        cmocka_unit_test(recorded_forces_balance_every_body),
+        cmocka_unit_test(elements_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
