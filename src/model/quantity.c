@@ -320,5 +320,5 @@ void lw_quantity_print(const lw_model *model, const lw_state_quantity *quantity,
 
 bool lw_quantity_same_vector(const lw_state_quantity *a, const lw_state_quantity *b) {
     return a->kind == b->kind && a->object == b->object && a->other == b->other && a->axes == b->axes &&
-           a->at_first == b->at_first && memcmp(a->at, b->at, sizeof a->at) == 0;
+           a->needs == b->needs && a->at_first == b->at_first && memcmp(a->at, b->at, sizeof a->at) == 0;
 }

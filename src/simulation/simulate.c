@@ -98,6 +98,8 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
                              .v = s->v,
                              .vdot = s->vdot,
                              .reactions = s->reactions,
+                             .multipliers = s->reactions ? lw_checked_multipliers(s->checked) : NULL,
+                             .inputs = s->inputs,
                              .ledger = ledger,
                              .position_violation = position,
                              .velocity_violation = velocity,
