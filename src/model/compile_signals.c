@@ -447,6 +447,24 @@ static void compile_unit(lw_compiler *compiler, const lw_output_spec *spec, lw_o
                      "unit \"%.40s\" is that of %s, but its value is %s", spec->unit, wanted, is);
 }
 
+/* An output's name is that of a column of results, and must be no other column's. */
+static void check_column(lw_compiler *compiler, int output) {
+    const lw_model *model = compiler->model;
+    const char *name = model->output_names.names[output];
+    lw_state_quantity quantity;
+    const char *taken = strcmp(name, "t") == 0                                ? "time"
+                        : lw_names_find(&model->values.state_names, name) >= 0 ? "a state"
+                        : lw_quantity_find(model, name, &quantity, NULL) == strlen(name) && name[0]
+                            ? "a quantity of the mechanism"
+                            : NULL;
+    if (taken)
+        lw_compile_error(compiler, "output", name, compiler->spec->outputs[output].place,
+                         "choose another name", "its name is that of the column of %s in results", taken);
+    if (!name[0])
+        lw_compile_error(compiler, "output", name, compiler->spec->outputs[output].place, "give it a name",
+                         "has no name");
+}
+
 lw_status lw_compile_outputs(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     lw_model *model = compiler->model;
@@ -468,6 +486,7 @@ lw_status lw_compile_outputs(lw_compiler *compiler) {
         if (!own->unit) return LW_ERROR_MEMORY;
     }
     lw_names_sort(&model->output_names);
+    for (int k = 0; k < count && !compiler->partial && model->links; k++) check_column(compiler, k);
     for (int k = 1; k < count && !compiler->partial; k++) {
         const int index = model->output_names.order[k];
         const char *name = model->output_names.names[index];
