@@ -42,9 +42,11 @@ static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool
     other.base.accepted = NULL;
     other.effort.given = true;
     double *state = s->work, *work = s->work + n;
+    lw_simulation_see(s, y);
     f->from_state(s->method, t, y, s->q, s->v);
     f->to_state(other.method, t, s->q, s->v, state);
-    memcpy(state + other.method->state_size, y + other.method->state_size, LW_POWERS * sizeof *y);
+    const int own = other.method->state_size;
+    memcpy(state + own, y + own, (size_t)(n - own) * sizeof *y);
     const double h = effort->step_mean, per_step = effort->evaluations_mean;
     const double border = 1; /* of h rho in any direction; accuracy alone may keep h rho below it. */
     if (h * lw_spectral_radius(&other.base, t, state, work) > border) {

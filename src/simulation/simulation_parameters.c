@@ -76,7 +76,7 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     s->span = lw_model_span(model, s->t);
     s->method = method;
     s->data = data;
-    s->data->inputs = s->inputs;
+    lw_data_set_values(model, s->data, s->inputs, s->states);
     s->checked = checked;
     const lw_effort effort = s->system.effort;
     lw_simulation_system_make(s);
