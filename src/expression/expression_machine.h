@@ -69,7 +69,7 @@ typedef struct lw_instruction {
     unsigned char op; /* lw_op */
     unsigned char variable;
     unsigned char slot; /* of a condition: 1 + the place of its outcome; or 0 */
-    unsigned char uses; /* of a condition: bit k, its operands depend on variable k */
+    unsigned char uses; /* of a condition: bit k, its operands depend on variable k; LW_KINKS */
     int input;
 } lw_instruction;
 
@@ -83,19 +83,21 @@ double lw_machine_value(const lw_instruction *code, size_t length, const double 
 lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables,
                       const double *inputs);
 
-/* Conditions: comparisons, sign, floor, ceil, mod, and steps of no width, where they depend on variables
- * (what depends on inputs alone changes only when the caller changes these). Finds their slots and what they
- * use; returns how many there are. */
+/* Conditions: comparisons, sign, floor, ceil, mod, steps, and the kinks of abs, min, max and ramp, where they
+ * depend on variables (what depends on inputs alone changes only when the caller changes these). Finds their
+ * slots and what they use; returns how many there are. */
 int lw_machine_conditions(lw_instruction *code, size_t length);
-/* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. */
+/* After lw_machine_conditions: may the value jump at one of them? */
+bool lw_machine_jumps(const lw_instruction *code, size_t length);
+/* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. A
+ * value that is not finite with these outcomes is that of the operands. */
 double lw_machine_value_held(const lw_instruction *code, size_t length, const double *variables,
                              const double *inputs, const double *held);
 lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_jet *variables,
                            const double *inputs, const double *held);
-/* The outcomes (may be NULL) of conditions that use no variable of the mask `without`, NAN of others. held:
- * outcomes as they were; returns the distance to where the first of these changes, negative where one has,
- * HUGE_VAL where there is none. */
+/* The outcomes of conditions that use no variable of the mask `without`, NAN of others, and how far each is
+ * from changing; returns the least of these distances. */
 double lw_machine_look(const lw_instruction *code, size_t length, const double *variables,
-                       const double *inputs, unsigned without, const double *held, double *outcomes);
+                       const double *inputs, unsigned without, const lw_look *at);
 
 #endif

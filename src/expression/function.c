@@ -225,10 +225,14 @@ lw_jet lw_function_jet_held(const lw_function *function, const lw_jet *variables
     return lw_machine_jet_held(function->code, function->length, variables, inputs, held);
 }
 
+bool lw_function_jumps(const lw_function *function) {
+    return function->conditions > 0 && lw_machine_jumps(function->code, function->length);
+}
+
 double lw_function_look(const lw_function *function, const double *variables, const double *inputs,
-                        unsigned without, const double *held, double *outcomes) {
+                        unsigned without, const lw_look *at) {
     if (!function->conditions) return HUGE_VAL;
-    return lw_machine_look(function->code, function->length, variables, inputs, without, held, outcomes);
+    return lw_machine_look(function->code, function->length, variables, inputs, without, at);
 }
 
 /* --- integrals ------------------------------------------------------------------------------------ */

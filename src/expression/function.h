@@ -41,19 +41,22 @@ void lw_function_knots(const lw_function *function, size_t time, lw_knot_found f
 double lw_function_value(const lw_function *function, const double *variables, const double *inputs);
 lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables, const double *inputs);
 
-/* Conditions in it, at which it may jump: comparisons, sign, floor, ceil, mod, steps of no width. Their
- * outcomes can be held, so that it goes on smoothly where one would change. held: one outcome per condition,
- * NAN: not held; NULL: none is. */
+/* Conditions in it, at which it may jump or have a kink: comparisons, sign, floor, ceil, mod, steps, abs, min,
+ * max, ramp. Their outcomes can be held, so that it goes on smoothly where one would change. held: one outcome
+ * per condition, NAN: not held; NULL: none is. Where it has no finite value with the outcomes held, its value
+ * is that without. */
 int lw_function_conditions(const lw_function *function);
+/* May it jump at one of them, and not only have a kink? */
+bool lw_function_jumps(const lw_function *function);
 double lw_function_value_held(const lw_function *function, const double *variables, const double *inputs,
                               const double *held);
 lw_jet lw_function_jet_held(const lw_function *function, const lw_jet *variables, const double *inputs,
                             const double *held);
-/* Outcomes (may be NULL) at these variables, NAN of conditions that depend on one of the mask `without`.
- * Returns how far it is to where the first of the outcomes `held` (may be NULL) changes, as a difference of
- * its operands: negative where one has changed, HUGE_VAL where none can. */
+/* Outcomes at these variables, NAN of conditions that depend on one of the mask `without`, in which LW_KINKS
+ * stands for those at which it does not jump. Returns how far it is to where the first of the outcomes held
+ * changes, as a difference of its operands: negative where one has changed, HUGE_VAL where none can. */
 double lw_function_look(const lw_function *function, const double *variables, const double *inputs,
-                        unsigned without, const double *held, double *outcomes);
+                        unsigned without, const lw_look *at);
 
 /* Integral of a function without inputs over variable 0 from a to b (others held at variables[1..]): for
  * potentials.

@@ -384,7 +384,8 @@ static lw_status check_forces(lw_compiler *compiler) {
 
 static lw_status compile_elements(lw_compiler *compiler) {
     lw_status status = lw_compile_forces(compiler);
-    return status == LW_OK ? lw_compile_constraints(compiler) : status;
+    if (status == LW_OK) status = lw_compile_constraints(compiler);
+    return status == LW_OK ? lw_compile_events(compiler) : status;
 }
 
 /* Continues when a joint is unusable, so that there is no tree: elements and constraints are still checked.
@@ -463,7 +464,7 @@ void lw_spec_check_parts(const lw_spec *spec, lw_report *report) {
     if (scratch && !lw_arena_failed(scratch) && compile_header(&compiler) == LW_OK &&
         compile_names(&compiler) == LW_OK && lw_compile_forces(&compiler) == LW_OK)
         /* A lack of memory is not reported here: the reader has already reported errors. */
-        (void)lw_compile_constraints(&compiler);
+        (void)(lw_compile_constraints(&compiler) == LW_OK && lw_compile_events(&compiler) == LW_OK);
     lw_arena_destroy(scratch);
 }
 

@@ -5,6 +5,7 @@
  *   compile_geometry.c  reference configuration, joint frames
  *   compile_tree.c      spanning tree, loops, internal frames
  *   compile_forces.c    force elements, constraints, prescribed motions
+ *   compile_events.c    events
  *   idle_spins.c        rotations that move no inertia and on which nothing acts
  */
 #ifndef LW_COMPILE_H
@@ -86,6 +87,9 @@ lw_status lw_compile_cut_angles(lw_compiler *compiler);
 lw_status lw_compile_constraints(lw_compiler *compiler);
 /* Free lengths that the model leaves to the initial state; to be called when this is known. */
 lw_status lw_compile_lengths(lw_compiler *compiler);
+
+/* compile_events.c */
+lw_status lw_compile_events(lw_compiler *compiler);
 
 /* model_knots.c: the jumps and kinks of all motions and elements at times that are known in advance. */
 lw_status lw_compile_knots(lw_compiler *compiler);

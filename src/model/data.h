@@ -153,6 +153,10 @@ void lw_forces(const lw_model *model, lw_data *data, double t, bool potential);
 static inline const double *lw_held(const lw_data *data, int k) {
     return data->held_of && data->held_of[k] >= 0 ? data->held + data->held_of[k] : NULL;
 }
+/* Conditions are held at these outcomes from now on; NULL: they are not held. */
+static inline void lw_data_hold(lw_data *data, const int *held_of, const double *held) {
+    data->held_of = held_of, data->held = held;
+}
 /* Sets everything that lw_forces computes to zero. */
 void lw_forces_clear(const lw_model *model, lw_data *data);
 /* Does an element act on a speed of the tree only, and not on bodies? */

@@ -1,47 +1,230 @@
-/* simulation_events.c - the caller's events: times at which a value g(t, q, v) passes through zero.
+/* simulation_events.c - events: instants at which a value g passes through zero, of the model and of the
+ * caller.
  *
  * Integrators find zeros of root functions that are positive before an event. An event that is awaited from
  * the side where g has the sign s has the root function s g; one that is not awaited has 1. After each
  * accepted step an event is awaited if g has the sign from which its direction starts. After it has happened
  * it is not awaited until a step ends where g is not zero. A value that begins at zero, or is left at zero by
  * the event itself, therefore does not trigger the event again.
+ *
+ * An impact is different: its event keeps a joint from going on, and is awaited at once from the side that it
+ * came from. It was located a rounding error d beyond zero, so that its root function is s g + 2 |d| until a
+ * step ends where s g is positive. A joint that comes to rest at its stop triggers it without end instead of
+ * going through; this ends the run with the reason.
+ *
+ * Events of the model come first, in its order, then those of the caller. Actions of the model's events are
+ * carried out one after the other; events whose values they carry past zero happen at the same instant.
+ *
+ * Source   docs/theory/events.md, (7) to (9).
  */
 #include "simulation/simulation_parts.h"
 
-static void values_at(lw_simulation *s, double t, const double *y) {
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { ENDLESS = 100 };               /* events of one name in an instant, */
+static const double instant = 1e-6; /* which is this part of the run */
+
+bool lw_simulation_events_create(lw_simulation *s) {
+    const size_t own = (size_t)s->model->event_count, all = own + (size_t)s->plan.options.event_count;
+    s->event_count = (int)all;
+    s->sides = LW_NEW(s->arena, signed char, all + 1);
+    s->opposite = LW_NEW(s->arena, signed char, all + 1);
+    s->happened = LW_NEW(s->arena, bool, all + 1);
+    s->event_values = LW_NEW(s->arena, double, all + 1);
+    s->impacts = LW_NEW(s->arena, lw_impact, own + 1);
+    s->impulse = LW_NEW(s->arena, double, own ? 4 * (size_t)s->model->nv : 1);
+    return !lw_arena_failed(s->arena);
+}
+
+/* The values of all events in the state that lw_simulation_take has taken. */
+static void values_at(lw_simulation *s, double t) {
     const lw_run_options *options = &s->plan.options;
-    s->plan.formulation->from_state(s->method, lw_simulation_seen(s, t), y, s->q, s->v);
+    const int own = s->model->event_count;
+    for (int k = 0; k < own; k++)
+        s->event_values[k] = lw_function_value(s->model->events[k].when, &t, s->data->inputs);
     for (int k = 0; k < options->event_count; k++)
-        s->event_values[k] = options->events[k].value(t, s->q, s->v, options->context);
+        s->event_values[own + k] = options->events[k].value(t, s->q, s->v, options->context);
 }
 
-void lw_simulation_event_roots(lw_simulation *s, double t, const double *y, double *values) {
-    if (s->plan.options.event_count == 0) return;
-    values_at(s, t, y);
-    for (int k = 0; k < s->plan.options.event_count; k++)
-        values[k] = s->sides[k] ? s->sides[k] * s->event_values[k] : 1;
+static double root_of(const lw_simulation *s, int k, int side) {
+    const double offset = k < s->model->event_count ? s->impacts[k].offset : 0;
+    return side * s->event_values[k] + offset;
 }
 
-/* The side from which an event with this present value is awaited. */
-static signed char side_of(const lw_event_function *event, double value) {
-    return value > 0 && event->direction <= 0 ? 1 : value < 0 && event->direction >= 0 ? -1 : 0;
+void lw_simulation_event_roots(lw_simulation *s, double t, bool arming, double *values) {
+    if (s->event_count == 0) return;
+    values_at(s, t);
+    for (int k = 0; k < s->event_count; k++) {
+        const int side = s->sides[k] ? s->sides[k] : arming ? s->opposite[k] : 0;
+        values[k] = side ? root_of(s, k, side) : 1;
+    }
+}
+
+/* Event k is awaited from now on if its value has the side from which its direction starts. */
+static void await(lw_simulation *s, int k) {
+    const int own = s->model->event_count;
+    const int direction =
+        k < own ? s->model->events[k].direction : s->plan.options.events[k - own].direction;
+    const double value = s->event_values[k];
+    const bool down = value > 0 && direction <= 0, up = value < 0 && direction >= 0;
+    s->sides[k] = down ? 1 : up ? -1 : 0;
+    s->opposite[k] = s->sides[k] ? 0 : value > 0 ? 1 : value < 0 ? -1 : 0;
+    if (k < own) s->impacts[k].offset = 0;
+}
+
+/* An event that has just happened. */
+static void rest(lw_simulation *s, int k) {
+    s->sides[k] = s->opposite[k] = 0;
+    if (k < s->model->event_count) s->impacts[k].offset = 0;
+}
+
+static bool holds(const lw_simulation *s, int k) {
+    return k < s->model->event_count && s->sides[k] && s->impacts[k].offset > 0;
 }
 
 void lw_simulation_event_await(lw_simulation *s) {
-    if (s->plan.options.event_count == 0) return;
-    values_at(s, s->t, s->y);
-    for (int k = 0; k < s->plan.options.event_count; k++)
-        s->sides[k] = s->happened[k] ? 0 : side_of(&s->plan.options.events[k], s->event_values[k]);
+    if (s->event_count == 0) return;
+    lw_simulation_take(s, s->t, s->y, false);
+    values_at(s, s->t);
+    for (int k = 0; k < s->event_count; k++) {
+        if (holds(s, k)) continue; /* An impact is awaited already. */
+        if (s->happened[k])
+            rest(s, k);
+        else
+            await(s, k);
+    }
+}
+
+void lw_simulation_event_forget(lw_simulation *s) {
+    for (int k = 0; k < s->event_count; k++) s->sides[k] = s->opposite[k] = 0;
+    for (int k = 0; k < s->model->event_count; k++) s->impacts[k].offset = 0;
 }
 
 int lw_simulation_event_look(lw_simulation *s, double t, const double *y) {
     int first = -1;
-    values_at(s, t, y);
-    for (int k = 0; k < s->plan.options.event_count; k++) {
-        const double value = s->event_values[k];
-        s->happened[k] = s->sides[k] && !(s->sides[k] * value > 0);
-        s->sides[k] = s->happened[k] ? 0 : side_of(&s->plan.options.events[k], value);
-        if (s->happened[k] && first < 0) first = k;
+    lw_simulation_take(s, t, y, false);
+    values_at(s, t);
+    for (int k = 0; k < s->event_count; k++) {
+        const int side = s->sides[k];
+        s->happened[k] = side && !(root_of(s, k, side) > 0);
+        if (s->happened[k]) {
+            if (k < s->model->event_count) s->impacts[k].side = (signed char)side;
+            if (first < 0) first = k;
+        }
+        if (holds(s, k) && (s->happened[k] || !(side * s->event_values[k] > 0))) continue;
+        if (s->happened[k])
+            rest(s, k);
+        else
+            await(s, k);
     }
     return first;
+}
+
+/* --- the model's events ---------------------------------------------------------------------------- */
+
+/* Fails if the event has happened too often in an instant. */
+static lw_status count(lw_simulation *s, int k, lw_error *error) {
+    const lw_model_event *event = &s->model->events[k];
+    lw_impact *impact = &s->impacts[k];
+    const double span = instant * fmax(s->plan.options.end - s->plan.options.start, DBL_EPSILON * fabs(s->t));
+    if (impact->count == 0 || s->t - impact->since > span) impact->since = s->t, impact->count = 0;
+    if (++impact->count <= ENDLESS) return LW_OK;
+    const bool hits = event->action == LW_ACTION_RESTITUTION;
+    return lw_fail_at(error, LW_ERROR_INTEGRATION, s->model->file, event->place, "event", event->name,
+                      hits ? "let it stop the run (do: stop), or hold the joint at rest by a stiff contact: a "
+                             "force with a law such as if(x < 0, -1e6*x, 0)"
+                           : "let what it sets lead away from zero, e.g. by two values with a gap between them "
+                             "(hysteresis)",
+                      hits ? "it has happened %d times within %.2g s at t = %.9g: the joint has come to rest "
+                             "at its stop, and impacts would follow each other without end"
+                           : "it has happened %d times within %.2g s at t = %.9g, and would go on without end",
+                      ENDLESS, s->t - impact->since, s->t);
+}
+
+static lw_status set(lw_simulation *s, const lw_model_event *event, lw_error *error) {
+    lw_status status = LW_OK;
+    double values[LW_EVENT_SETS];
+    lw_simulation_take(s, s->t, s->y, false);
+    for (int i = 0; i < event->set_count; i++) {
+        values[i] = lw_function_value(event->sets[i].value, &s->t, s->data->inputs);
+        if (!isfinite(values[i]))
+            return lw_fail_at(error, LW_ERROR_INTEGRATION, s->model->file, event->place, "event", event->name,
+                              "look at the expression of this value", "at t = %.9g \"%s\" would be set to %g",
+                              s->t, event->sets[i].name, values[i]);
+    }
+    for (int i = 0; i < event->set_count && status == LW_OK; i++) {
+        const lw_model_event_set one = event->sets[i];
+        if (one.kind == LW_SET_INPUT)
+            status = lw_simulation_set_input(s, one.index, values[i]);
+        else {
+            const int k = (int)(event - s->model->events); /* The model may be another one afterwards. */
+            status = lw_simulation_set_parameter(s, one.index, values[i], error);
+            event = &s->model->events[k];
+        }
+    }
+    return status;
+}
+
+/* Carries out event k, which has happened. */
+static lw_status act(lw_simulation *s, int k, bool *stop, lw_error *error) {
+    const lw_model_event *event = &s->model->events[k];
+    lw_impact *impact = &s->impacts[k];
+    if (event->action == LW_ACTION_RESTITUTION) {
+        lw_status status = lw_simulation_impact(s, event, impact, error);
+        /* The event is awaited at once from where it came. */
+        s->sides[k] = impact->side, s->opposite[k] = 0;
+        impact->offset = 2 * fabs(s->event_values[k]) + DBL_MIN;
+        s->happened[k] = false;
+        if (status != LW_OK || impact->leaves) return status;
+    }
+    lw_simulation_tell(s->t, "event", event->name, s);
+    lw_status status = count(s, k, error);
+    if (status != LW_OK) return status;
+    if (event->action == LW_ACTION_STOP) *stop = true, s->stopped_by = s->stopped_by < 0 ? k : s->stopped_by;
+    return event->action == LW_ACTION_SET ? set(s, event, error) : LW_OK;
+}
+
+/* Events of the model that have not yet happened at this instant and that the others have carried past
+ * zero. */
+static bool find_others(lw_simulation *s) {
+    bool any = false;
+    lw_simulation_take(s, s->t, s->y, false);
+    values_at(s, s->t);
+    for (int k = 0; k < s->event_count; k++) {
+        if (!s->sides[k] || root_of(s, k, s->sides[k]) > 0) continue;
+        if (k < s->model->event_count) s->impacts[k].side = s->sides[k], s->impacts[k].due = any = true;
+        s->happened[k] = true;
+        rest(s, k);
+    }
+    return any;
+}
+
+lw_status lw_simulation_event_act(lw_simulation *s, bool *stop, lw_error *error) {
+    const int own = s->model->event_count;
+    bool any = false;
+    *stop = false;
+    s->stopped_by = -1;
+    for (int k = 0; k < own; k++) any |= s->impacts[k].due = s->happened[k];
+    while (any) {
+        bool changes = false;
+        for (int k = 0; k < own; k++) {
+            if (!s->impacts[k].due) continue;
+            s->impacts[k].due = false;
+            lw_status status = act(s, k, stop, error);
+            if (status != LW_OK) return status;
+            changes |= s->model->events[k].action >= LW_ACTION_SET;
+        }
+        any = changes && find_others(s);
+    }
+    return LW_OK;
+}
+
+void lw_simulation_event_archive(lw_simulation *s, lw_archive *archive) {
+    LW_ARCHIVE_MANY(archive, s->sides, s->event_count);
+    LW_ARCHIVE_MANY(archive, s->opposite, s->event_count);
+    LW_ARCHIVE_MANY(archive, s->happened, s->event_count);
+    LW_ARCHIVE_MANY(archive, s->impacts, s->model->event_count);
+    LW_ARCHIVE_ONE(archive, s->stopped_by);
 }

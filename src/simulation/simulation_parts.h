@@ -2,7 +2,9 @@
  *
  * simulation.c            the object: creation, advancing, state, inputs
  * simulation_system.c     the system of equations for integrators, and the monitoring of a run
- * simulation_events.c     the caller's events
+ * simulation_events.c     events of the model and of the caller
+ * simulation_impact.c     impulses of the model's events
+ * simulation_switches.c   conditions in forces
  * simulation_parameters.c parameters that change while the mechanism moves
  * simulation_snapshot.c   saving and restoring
  * simulate.c              a whole run with samples, on top of the others
@@ -11,6 +13,7 @@
 #define LW_SIMULATION_PARTS_H
 
 #include "formulations/common/checked_accelerations.h"
+#include "model/force_conditions.h"
 #include "model/model_knots.h"
 #include "simulation/progress_monitor.h"
 #include "simulation/run_plan.h"
@@ -39,6 +42,28 @@ typedef struct lw_simulation_anchor {
     unsigned char *decided; /* archive of the method's decisions at that time */
     size_t decided_size;
 } lw_simulation_anchor;
+
+/* The conditions in forces, and the outcomes at which they are held (simulation_switches.c). */
+typedef struct lw_switches {
+    int count;
+    int *of, *spare;  /* Per element: the place of its first condition, or -1; and room for another model. */
+    bool needs_poses; /* Elements with conditions see poses of bodies. */
+    double *held, *outcomes;
+    double *last;   /* When each outcome changed last, */
+    int *repeated;  /* and how often at that instant. */
+    bool *released; /* It switches without end and is no longer held. */
+} lw_switches;
+
+/* What is known of an event of the model (simulation_events.c). */
+typedef struct lw_impact {
+    double since;     /* When the present series of its happenings at one instant began, */
+    long count;       /* and how many there were. */
+    double offset;    /* An impact that is awaited from a rounding error beyond zero; otherwise 0. */
+    double approach;  /* The joint's speed before the last impact. */
+    signed char side; /* The side from which it came. */
+    bool leaves;      /* The joint is already moving away. */
+    bool due;         /* Its action is still to be carried out. */
+} lw_impact;
 
 struct lw_simulation {
     lw_arena *arena;
@@ -70,12 +95,20 @@ struct lw_simulation {
     const lw_integrator *next;    /* integrator that takes over from next_y at next_t, or NULL */
     double next_t, *next_y;
 
+    lw_switches switches;
     double target;        /* end of the present call */
     int deferred;         /* event at `accepted`, which lies beyond the target, or -1 */
-    int event;            /* the caller's event that ended the last advance, or -1 */
+    int event;            /* the event that ended the last advance, or -1; the model's come first */
+    int stopped_by;       /* the model's event that asked for it, or -1 */
+    int event_count;      /* those of the model and of the caller */
     signed char *sides;   /* per event: sign of its value while it is awaited, otherwise 0 */
+    signed char *opposite; /* per event that is not awaited: sign of its value at the last step, or 0 */
     bool *happened;       /* per event: it happened at the end of the last step */
-    double *event_values; /* values of the caller's events, and workspace for all roots */
+    double *event_values; /* values of the events */
+    lw_impact *impacts;   /* per event of the model */
+    double *impulse;      /* workspace of impacts, 4 numbers per speed */
+    double *root_values;  /* workspace: all roots */
+    int root_room;        /* how many there is room for */
 
     double *work; /* workspace, 4 numbers per state */
     double *kept; /* state that is restored after an error */
@@ -120,12 +153,43 @@ lw_energy lw_simulation_energy(lw_simulation *simulation);
 /* The joint forces of the caller's own force in this state, or NULL if there is none. */
 const double *lw_simulation_tau(lw_simulation *simulation, double t, const double *q, const double *v);
 
-/* Root functions of the caller's events, which are positive as long as awaited events have not happened. */
-void lw_simulation_event_roots(lw_simulation *simulation, double t, const double *y, double *values);
+/* Takes memory for the conditions of the model, if they are others than before; false when memory is out. */
+bool lw_simulation_switches_create(lw_simulation *simulation, const lw_model *model);
+/* Nothing has switched yet. */
+void lw_simulation_switches_reset(lw_simulation *simulation);
+/* Puts the outcomes that are held into the options of methods. */
+void lw_simulation_switches_offer(lw_simulation *simulation);
+/* Puts the state y at t into the simulation's q, v and data, with poses and velocities of bodies if wanted. */
+void lw_simulation_take(lw_simulation *simulation, double t, const double *y, bool poses);
+/* Looks at all conditions, one number per condition; after lw_simulation_take. */
+void lw_simulation_switch_look(lw_simulation *simulation, double t, const lw_look *at);
+/* Their root functions, positive as long as no outcome has changed; after lw_simulation_take. */
+void lw_simulation_switch_roots(lw_simulation *simulation, double t, double *values);
+/* From here on outcomes are held as they are at (t, y). */
+void lw_simulation_switch_settle(lw_simulation *simulation, double t, const double *y);
+/* The same after an event, at which outcomes may have changed; those that do so without end are released. */
+void lw_simulation_switch_cross(lw_simulation *simulation, double t, const double *y);
+void lw_simulation_switch_archive(lw_simulation *simulation, lw_archive *archive);
+
+/* Takes memory for events; false when memory is out. */
+bool lw_simulation_events_create(lw_simulation *simulation);
+/* Root functions of events, which are positive as long as awaited events have not happened; after
+ * lw_simulation_take. arming: those that are not awaited count, too, until they are. */
+void lw_simulation_event_roots(lw_simulation *simulation, double t, bool arming, double *values);
 /* At a restart: events whose value is not zero are awaited, unless they have just happened. */
 void lw_simulation_event_await(lw_simulation *simulation);
 /* After a step that ends in (t, y): returns the first event that has happened there, or -1. The others are
  * awaited if their value is not zero now. */
 int lw_simulation_event_look(lw_simulation *simulation, double t, const double *y);
+/* In another state no event is awaited because of what was before. */
+void lw_simulation_event_forget(lw_simulation *simulation);
+/* Makes room for the values of all roots. */
+lw_status lw_simulation_take_roots(lw_simulation *simulation, lw_error *error);
+/* Carries out the actions of the model's events that have happened at the present state. */
+lw_status lw_simulation_event_act(lw_simulation *simulation, bool *stop, lw_error *error);
+void lw_simulation_event_archive(lw_simulation *simulation, lw_archive *archive);
+/* The impulse of an event at the present state. */
+lw_status lw_simulation_impact(lw_simulation *simulation, const lw_model_event *event, lw_impact *impact,
+                               lw_error *error);
 
 #endif

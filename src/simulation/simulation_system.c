@@ -25,7 +25,9 @@ void lw_simulation_tell(double t, const char *kind, const char *text, void *cont
 
 static void find_cause(lw_simulation_system *system, lw_cause *cause) {
     const lw_simulation *s = system->simulation;
-    lw_find_cause(s->model, s->plan.formulation, &s->method_options, LW_EFFORT_STATES, system->times,
+    lw_method_options free = s->method_options; /* Jumps are to be seen. */
+    free.held_of = NULL, free.held = NULL;
+    lw_find_cause(s->model, s->plan.formulation, &free, LW_EFFORT_STATES, system->times,
                   (const double *const *)system->states, cause);
 }
 
@@ -193,25 +195,39 @@ static lw_status system_project(lw_system *base, double t, double *y, lw_error *
     return method->formulation->project(method, lw_simulation_seen(system->simulation, t), y, error);
 }
 
+/* Roots that are cheap: those of events and of conditions in forces. They come last. */
+static lw_status system_glimpse(lw_system *base, double t, const double *y, double *values, lw_error *error) {
+    lw_simulation *s = ((lw_simulation_system *)base)->simulation;
+    (void)error;
+    lw_simulation_take(s, t, y, s->switches.needs_poses);
+    lw_simulation_event_roots(s, t, true, values);
+    lw_simulation_switch_roots(s, t, values + s->event_count);
+    return LW_OK;
+}
+
 static lw_status system_roots(lw_system *base, double t, const double *y, double *values, lw_error *error) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
     const lw_formulation *f = s->plan.formulation;
-    const int own = base->root_count - s->plan.options.event_count;
-    lw_simulation_event_roots(s, t, y, values + own);
+    const int own = base->root_count - base->watched;
+    if (base->watched) {
+        lw_simulation_take(s, t, y, s->switches.needs_poses);
+        lw_simulation_event_roots(s, t, false, values + own);
+        lw_simulation_switch_roots(s, t, values + own + s->event_count);
+    }
     return own > 0 ? f->roots(s->method, lw_simulation_seen(s, t), y, values, error) : LW_OK;
 }
 
-/* Releases the method from its events; the caller's events remain. */
+/* Releases the method from its events; the others remain. */
 static void system_release(lw_system *base, double t) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
     s->plan.formulation->release(s->method, t);
-    base->root_count = s->plan.options.event_count;
+    base->root_count = base->watched;
 }
 
 /* Crosses an event, or a knot of the model; the integrator restarts afterwards. */
 static lw_status system_cross(lw_system *base, double t, double *y, lw_error *error) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
-    const int n = s->method->state_size, own = base->root_count - s->plan.options.event_count;
+    const int n = s->method->state_size, own = base->root_count - base->watched;
     lw_status status = LW_OK;
     if (own > 0) {
         lw_power work = {0};
@@ -222,6 +238,7 @@ static lw_status system_cross(lw_system *base, double t, double *y, lw_error *er
         put_power(&work, booked);
         for (int k = 0; k < LW_POWERS; k++) y[n + k] += booked[k];
     }
+    lw_simulation_switch_cross(s, t, y);
     lw_simulation_mark(s, t, y);
     return status;
 }
@@ -237,6 +254,7 @@ static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool
     lw_method_options quiet = s->method_options;
     lw_error error = {0};
     quiet.note = NULL;
+    quiet.held_of = NULL, quiet.held = NULL;
     *stiff = false;
     lw_status status = f->create(s->model, &quiet, &other.method, &error);
     if (status != LW_OK) return status;
@@ -256,7 +274,7 @@ static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool
                                 (long)most);
         /* work + n is the state displaced along the fastest motion. */
         const double times[2] = {t, t}, *const states[2] = {state, work + n};
-        if (*stiff) lw_find_cause(s->model, f, &s->method_options, 2, times, states, cause);
+        if (*stiff) lw_find_cause(s->model, f, &quiet, 2, times, states, cause);
     }
     f->destroy(other.method);
     return LW_OK;
@@ -267,10 +285,9 @@ static bool at_event(lw_simulation *s, double t, const double *y) {
     lw_system *system = &s->system.base;
     lw_error error = {0};
     if (system->root_count <= 0) return false;
-    if (system->root_count > 4 * system->size || system->roots(system, t, y, s->work, &error) != LW_OK)
-        return true;
+    if (system->roots(system, t, y, s->root_values, &error) != LW_OK) return true;
     for (int k = 0; k < system->root_count; k++)
-        if (!(s->work[k] > 0)) return true;
+        if (!(s->root_values[k] > 0)) return true;
     return false;
 }
 
@@ -313,7 +330,7 @@ static lw_status system_accepted(lw_system *base, double t, double h, int order,
         lw_status status = lw_passage_look(&s->passage, s->model, t, s->q, s->v, error);
         if (status != LW_OK) return status;
     }
-    if (options->event_count > 0) {
+    if (s->event_count > 0) {
         const int happened = lw_simulation_event_look(s, t, y);
         if (t > s->target)
             s->deferred = happened;
@@ -357,8 +374,9 @@ void lw_simulation_system_make(lw_simulation *s) {
     }
     if (s->integrator->needs_step) return; /* Such steps have no events. */
     const int own = f->cross ? f->root_count(s->method) : 0;
-    system->root_count = own + options->event_count;
-    system->roots = system_roots, system->cross = system_cross;
+    system->watched = s->event_count + s->switches.count;
+    system->root_count = own + system->watched;
+    system->roots = system_roots, system->cross = system_cross, system->glimpse = system_glimpse;
     system->release = own ? system_release : NULL;
     if (own) system->quadratures = 0; /* Close to an event power may be unbounded. */
 }

@@ -91,6 +91,8 @@ static lw_status judge(lw_checked *c, lw_method *method, const lw_method_options
         .free_speeds = f->frees_speeds,
         .tau = tau,
         .inputs = options ? options->inputs : NULL,
+        .held_of = options ? options->held_of : NULL,
+        .held = options ? options->held : NULL,
         .vdot = vdot,
         .reactions = reactions,
         .multipliers = c->multipliers,

@@ -73,7 +73,7 @@ typedef struct lw_reader {
     lw_constant *inputs; /* their values are defaults */
     size_t input_count;
 
-    lw_name_table bodies, joints, forces, constraints;
+    lw_name_table bodies, joints, forces, constraints, events;
     lw_name_table connected; /* names of bodies in joints (read_loose.c) */
     bool muted;              /* faults are neither reported nor counted */
     bool warned;             /* warnings are not reported: an earlier step of the repeat had some */
@@ -221,6 +221,7 @@ void lw_read_bodies(lw_reader *reader, const lw_yaml *section);
 void lw_read_joints(lw_reader *reader, const lw_yaml *section);
 void lw_read_forces(lw_reader *reader, const lw_yaml *section);
 void lw_read_constraints(lw_reader *reader, const lw_yaml *section);
+void lw_read_events(lw_reader *reader, const lw_yaml *section);
 /* For a text with faults, after all sections: reports the bodies that no joint connects to ground. */
 void lw_report_loose(lw_reader *reader, const lw_yaml *joints);
 

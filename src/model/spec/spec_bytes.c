@@ -8,8 +8,8 @@
  *
  * Integers are little-endian; numbers are IEEE 754 binary64, their bits as a u64. A text is a u32, 1 + its
  * length, or 0 for none, and its bytes. Lists begin with a u32 count. Contents: name, file, gravity, run;
- * parameters and inputs; bodies, joints, forces, constraints with their places; bindings (bindings.h). Fields
- * of objects that hold numbers are counted through in the order of the tables below, which is how a binding
+ * parameters and inputs; bodies, joints, forces, constraints, events with their places; bindings (bindings.h).
+ * Fields of objects that hold numbers are counted through in the order of the tables below, which is how a binding
  * names its results.
  *
  * One walk describes the format and measures, writes and reads it. Reading checks every enumeration, count
@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { VERSION = 1, HEAD = 20, TAIL = 4 };
+enum { VERSION = 2, HEAD = 20, TAIL = 4 };
 
 static const char magic[8] = {'l', 'i', 'n', 'k', 'w', 'o', 'r', 'k'};
 
@@ -306,6 +306,22 @@ static void walk_constraint(walk *w, lw_constraint_spec *constraint) {
     walk_place(w, &constraint->place);
 }
 
+static void walk_event(walk *w, lw_event_spec *event) {
+    walk_name(w, &event->name);
+    walk_text(w, &event->when);
+    walk_int(w, &event->direction, -1, 1);
+    WALK_ENUM(w, event->action, lw_event_action, LW_ACTIONS);
+    walk_int(w, &event->set_count, 0, LW_EVENT_SETS);
+    for (int k = 0; k < event->set_count && !w->failed; k++) {
+        walk_text(w, &event->sets[k].name);
+        walk_text(w, &event->sets[k].value);
+    }
+    walk_text(w, &event->joint);
+    walk_int(w, &event->coordinate, INT_MIN, INT_MAX);
+    walk_text(w, &event->factor);
+    walk_place(w, &event->place);
+}
+
 static void walk_parameter(walk *w, lw_parameter *parameter) {
     walk_name(w, &parameter->name);
     walk_numbers(w, &parameter->value, 1);
@@ -361,6 +377,7 @@ LIST(walk_bodies, lw_body_spec, walk_body)
 LIST(walk_joints, lw_joint_spec, walk_joint)
 LIST(walk_forces, lw_force_spec, walk_force)
 LIST(walk_constraints, lw_constraint_spec, walk_constraint)
+LIST(walk_events, lw_event_spec, walk_event)
 LIST(walk_all_body_places, lw_body_places, walk_body_places)
 LIST(walk_all_joint_places, lw_joint_places, walk_joint_places)
 
@@ -505,6 +522,7 @@ static void walk_spec(walk *w) {
     walk_joints(w, &spec->joints, &spec->joint_count, &spec->joint_capacity);
     walk_forces(w, &spec->forces, &spec->force_count, &spec->force_capacity);
     walk_constraints(w, &spec->constraints, &spec->constraint_count, &spec->constraint_capacity);
+    walk_events(w, &spec->events, &spec->event_count, &spec->event_capacity);
     walk_all_body_places(w, &spec->body_places, &spec->body_place_count, &spec->body_place_capacity);
     walk_all_joint_places(w, &spec->joint_places, &spec->joint_place_count, &spec->joint_place_capacity);
     demand(w, spec->body_place_count <= spec->body_count && spec->joint_place_count <= spec->joint_count);
@@ -562,7 +580,7 @@ lw_status lw_spec_load(const void *bytes, size_t size, lw_spec **out, lw_error *
                        "the saved model is damaged: its checksum differs");
     if (version != VERSION)
         return lw_fail(error, LW_ERROR_FILE, NULL,
-                       "this library reads version 1; a newer one needs a newer library",
+                       "this library reads version 2; a newer one needs a newer library",
                        "version %llu of saved models is not known", (unsigned long long)version);
     lw_spec *spec = lw_spec_create(NULL);
     char *text = spec ? LW_NEW(spec->arena, char, size + 1) : NULL;

@@ -42,6 +42,8 @@ struct lw_spec {
     lw_joint_spec *joints;
     lw_force_spec *forces;
     lw_constraint_spec *constraints;
+    lw_event_spec *events;
+    size_t event_count, event_capacity;
     size_t parameter_count, input_count, body_count, joint_count, force_count, constraint_count;
     size_t parameter_capacity, input_capacity, body_capacity, joint_capacity, force_capacity,
         constraint_capacity;
