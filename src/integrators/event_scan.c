@@ -104,8 +104,9 @@ bool lw_event_scan(lw_event *event, lw_integration *integration, lw_state_within
     if (!take(&s, begin, event->samples, &a) || !take(&s, end, event->samples + n, &b) ||
         !take(&s, 0.5 * (begin + end), event->samples + 2 * n, &m))
         return false;
-    /* A root that is not awaited may have become negative for good; one that is has been found already. */
-    for (int k = 0; k < n; k++) event->ignored[k] = !(a.g[k] > 0) || !(b.g[k] > 0);
+    /* A root that is not awaited may have become negative for good. */
+    const double *at_end = event->after + (system->root_count - n);
+    for (int k = 0; k < n; k++) event->ignored[k] = !(a.g[k] > 0) || (!(b.g[k] > 0) && at_end[k] > 0);
     const bool found = search(&s, 0, &a, &m, &b);
     *from = s.from, *to = s.to;
     if (s.unresolved && !found) event->longest = 0.25 * (end - begin);

@@ -118,12 +118,14 @@ lw_status lw_event_find(lw_event *event, lw_integration *integration, lw_state_w
     if (system->watched) {
         bool inside = lw_event_scan(event, integration, glance, begin, *end, &from, &to);
         if (inside && !confirm(event, integration, state, to)) {
+            event->arming = false;
+            (void)lw_event_at(event, system, *end, y);
             inside = lw_event_scan(event, integration, state, begin, *end, &from, &to) &&
                      confirm(event, integration, state, to);
             event->arming = inside;
+            if (!inside) (void)lw_event_at(event, system, *end, y);
         }
         if (!inside) from = begin, to = *end;
-        if (!inside && event->pending) (void)lw_event_at(event, system, *end, y);
         event->pending |= inside;
     }
     lw_status status = LW_OK;

@@ -33,8 +33,8 @@ bool lw_event_at(lw_event *event, lw_system *system, double t, const double *y);
  * cheap, for the search, `state` those of the formula's order. */
 lw_status lw_event_find(lw_event *event, lw_integration *integration, lw_state_within glance,
                         lw_state_within state, double begin, double *end, double *y, lw_error *error);
-/* The part of this search that is about the interior of the step: true with a bracket from .. to in which the
- * first root that is positive at both ends of the step becomes negative. */
+/* The part of this search that is about the interior of the step, after lw_event_at for its end: true with a
+ * bracket from .. to, of which `to` lies within the step, in which the first root becomes negative. */
 bool lw_event_scan(lw_event *event, lw_integration *integration, lw_state_within state, double begin,
                    double end, double *from, double *to);
 /* How many numbers it needs in `samples`. */

@@ -500,7 +500,6 @@ lw_status lw_simulation_reset(lw_simulation *s, lw_error *error) {
     s->warned = s->told_jumps = false;
     s->checked_at = 0;
     memset(s->happened, 0, (size_t)s->event_count * sizeof *s->happened);
-    memset(s->sides, 0, (size_t)s->event_count * sizeof *s->sides);
     memset(s->impacts, 0, (size_t)s->model->event_count * sizeof *s->impacts);
     lw_simulation_switches_reset(s);
     lw_passage_end(&s->passage);

@@ -3,14 +3,16 @@
  *
  * Integrators find zeros of root functions that are positive before an event. An event that is awaited from
  * the side where g has the sign s has the root function s g; one that is not awaited has 1. After each
- * accepted step an event is awaited if g has the sign from which its direction starts. After it has happened
- * it is not awaited until a step ends where g is not zero. A value that begins at zero, or is left at zero by
- * the event itself, therefore does not trigger the event again.
+ * accepted step an event is awaited if g has the sign from which its direction starts.
  *
- * An impact is different: its event keeps a joint from going on, and is awaited at once from the side that it
- * came from. It was located a rounding error d beyond zero, so that its root function is s g + 2 |d| until a
- * step ends where s g is positive. A joint that comes to rest at its stop triggers it without end instead of
- * going through; this ends the run with the reason.
+ * Where g begins at zero, or was left there by the event itself, the side is the one to which it goes, by the
+ * rate of the state; if this does not tell either, the event is not awaited until a step ends where g is not
+ * zero. Until then rounding may leave it a little beyond zero, at d, and its root function is s g + 2 |d|. The
+ * event therefore does not trigger itself again.
+ *
+ * An impact keeps a joint from going on, and is awaited at once from the side that it came from. A joint that
+ * comes to rest at its stop triggers it without end instead of going through; this ends the run with the
+ * reason.
  *
  * Events of the model come first, in its order, then those of the caller. Actions of the model's events are
  * carried out one after the other; events whose values they carry past zero happen at the same instant.
@@ -33,6 +35,8 @@ bool lw_simulation_events_create(lw_simulation *s) {
     s->opposite = LW_NEW(s->arena, signed char, all + 1);
     s->happened = LW_NEW(s->arena, bool, all + 1);
     s->event_values = LW_NEW(s->arena, double, all + 1);
+    s->offsets = LW_NEW(s->arena, double, all + 1);
+    s->ahead = LW_NEW(s->arena, double, 4 * (all + 1));
     s->impacts = LW_NEW(s->arena, lw_impact, own + 1);
     s->impulse = LW_NEW(s->arena, double, own ? 4 * (size_t)s->model->nv : 1);
     return !lw_arena_failed(s->arena);
@@ -49,8 +53,7 @@ static void values_at(lw_simulation *s, double t) {
 }
 
 static double root_of(const lw_simulation *s, int k, int side) {
-    const double offset = k < s->model->event_count ? s->impacts[k].offset : 0;
-    return side * s->event_values[k] + offset;
+    return side * s->event_values[k] + s->offsets[k];
 }
 
 void lw_simulation_event_roots(lw_simulation *s, double t, bool arming, double *values) {
@@ -62,44 +65,72 @@ void lw_simulation_event_roots(lw_simulation *s, double t, bool arming, double *
     }
 }
 
-/* Event k is awaited from now on if its value has the side from which its direction starts. */
-static void await(lw_simulation *s, int k) {
+/* Event k is awaited from now on if the side of its value, or that to which it goes, is the one from which its
+ * direction starts. */
+static void await(lw_simulation *s, int k, int side) {
     const int own = s->model->event_count;
     const int direction =
         k < own ? s->model->events[k].direction : s->plan.options.events[k - own].direction;
-    const double value = s->event_values[k];
-    const bool down = value > 0 && direction <= 0, up = value < 0 && direction >= 0;
-    s->sides[k] = down ? 1 : up ? -1 : 0;
-    s->opposite[k] = s->sides[k] ? 0 : value > 0 ? 1 : value < 0 ? -1 : 0;
-    if (k < own) s->impacts[k].offset = 0;
+    const bool awaited = side * direction <= 0;
+    s->sides[k] = (signed char)(awaited ? side : 0);
+    s->opposite[k] = (signed char)(awaited ? 0 : side);
+    s->offsets[k] = side && !(side * s->event_values[k] > 0) ? 2 * fabs(s->event_values[k]) + DBL_MIN : 0;
 }
 
-/* An event that has just happened. */
-static void rest(lw_simulation *s, int k) {
-    s->sides[k] = s->opposite[k] = 0;
-    if (k < s->model->event_count) s->impacts[k].offset = 0;
+static int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
+
+/* An event has just happened, or its value is zero. */
+static bool rests(const lw_simulation *s, int k) { return s->happened[k] || s->event_values[k] == 0; }
+
+/* Computes the values of all events a little later, at three instants of which each is AHEAD times as far as
+ * the one before, by the rate of the state; false if there is none. */
+static bool look_ahead(lw_simulation *s) {
+    lw_system *system = &s->system.base;
+    const double span = fmax(s->plan.options.end - s->plan.options.start, 1e-6 * fabs(s->t));
+    double *rate = s->work, *y = s->work + system->size, later = 1e-8 * span;
+    if (!system->derivative || system->derivative(system, s->t, s->y, rate, NULL) != LW_OK) return false;
+    for (int i = 1; i <= 3; i++, later *= 16) {
+        for (int n = 0; n < system->size; n++) y[n] = s->y[n] + later * rate[n];
+        lw_simulation_take(s, s->t + later, y, false);
+        values_at(s, s->t + later);
+        for (int k = 0; k < s->event_count; k++) s->ahead[i * s->event_count + k] = s->event_values[k];
+    }
+    lw_simulation_take(s, s->t, s->y, false);
+    values_at(s, s->t);
+    return true;
 }
 
-static bool holds(const lw_simulation *s, int k) {
-    return k < s->model->event_count && s->sides[k] && s->impacts[k].offset > 0;
+/* The side to which the value of event k goes, or 0: rounding does not grow from one instant to the next. */
+static int side_ahead(const lw_simulation *s, int k) {
+    double before = 0;
+    int side = 0;
+    for (int i = 1; i <= 3; i++) {
+        const double change = s->ahead[i * s->event_count + k] - s->event_values[k];
+        if (!(fabs(change) >= 4 * fabs(before)) || change == 0 || (side && sign_of(change) != side)) return 0;
+        side = sign_of(change);
+        before = change;
+    }
+    return side;
 }
 
 void lw_simulation_event_await(lw_simulation *s) {
+    bool ahead = false;
     if (s->event_count == 0) return;
     lw_simulation_take(s, s->t, s->y, false);
     values_at(s, s->t);
+    for (int k = 0; k < s->event_count; k++) ahead |= rests(s, k) && s->offsets[k] == 0;
+    if (ahead) ahead = look_ahead(s);
     for (int k = 0; k < s->event_count; k++) {
-        if (holds(s, k)) continue; /* An impact is awaited already. */
-        if (s->happened[k])
-            rest(s, k);
+        if (s->sides[k] && s->offsets[k] > 0) continue; /* It is awaited already: an impact. */
+        if (rests(s, k))
+            await(s, k, ahead ? side_ahead(s, k) : 0);
         else
-            await(s, k);
+            await(s, k, sign_of(s->event_values[k]));
     }
 }
 
 void lw_simulation_event_forget(lw_simulation *s) {
-    for (int k = 0; k < s->event_count; k++) s->sides[k] = s->opposite[k] = 0;
-    for (int k = 0; k < s->model->event_count; k++) s->impacts[k].offset = 0;
+    for (int k = 0; k < s->event_count; k++) s->sides[k] = s->opposite[k] = 0, s->offsets[k] = 0;
 }
 
 int lw_simulation_event_look(lw_simulation *s, double t, const double *y) {
@@ -107,17 +138,14 @@ int lw_simulation_event_look(lw_simulation *s, double t, const double *y) {
     lw_simulation_take(s, t, y, false);
     values_at(s, t);
     for (int k = 0; k < s->event_count; k++) {
-        const int side = s->sides[k];
-        s->happened[k] = side && !(root_of(s, k, side) > 0);
+        const int side = s->sides[k] ? s->sides[k] : s->opposite[k];
+        s->happened[k] = s->sides[k] && !(root_of(s, k, side) > 0);
         if (s->happened[k]) {
             if (k < s->model->event_count) s->impacts[k].side = (signed char)side;
             if (first < 0) first = k;
-        }
-        if (holds(s, k) && (s->happened[k] || !(side * s->event_values[k] > 0))) continue;
-        if (s->happened[k])
-            rest(s, k);
-        else
-            await(s, k);
+            s->sides[k] = s->opposite[k] = 0;
+        } else if (!(s->offsets[k] > 0) || side * s->event_values[k] > 0 || !(root_of(s, k, side) > 0))
+            await(s, k, sign_of(s->event_values[k]));
     }
     return first;
 }
@@ -172,10 +200,10 @@ static lw_status act(lw_simulation *s, int k, bool *stop, lw_error *error) {
     const lw_model_event *event = &s->model->events[k];
     lw_impact *impact = &s->impacts[k];
     if (event->action == LW_ACTION_RESTITUTION) {
-        lw_status status = lw_simulation_impact(s, event, impact, error);
+        lw_status status = lw_simulation_impact(s, event, impact, s->offsets[k] > 0, error);
         /* The event is awaited at once from where it came. */
         s->sides[k] = impact->side, s->opposite[k] = 0;
-        impact->offset = 2 * fabs(s->event_values[k]) + DBL_MIN;
+        s->offsets[k] = 2 * fabs(s->event_values[k]) + DBL_MIN;
         s->happened[k] = false;
         if (status != LW_OK || impact->leaves) return status;
     }
@@ -196,7 +224,7 @@ static bool find_others(lw_simulation *s) {
         if (!s->sides[k] || root_of(s, k, s->sides[k]) > 0) continue;
         if (k < s->model->event_count) s->impacts[k].side = s->sides[k], s->impacts[k].due = any = true;
         s->happened[k] = true;
-        rest(s, k);
+        s->sides[k] = s->opposite[k] = 0;
     }
     return any;
 }
@@ -224,6 +252,7 @@ lw_status lw_simulation_event_act(lw_simulation *s, bool *stop, lw_error *error)
 void lw_simulation_event_archive(lw_simulation *s, lw_archive *archive) {
     LW_ARCHIVE_MANY(archive, s->sides, s->event_count);
     LW_ARCHIVE_MANY(archive, s->opposite, s->event_count);
+    LW_ARCHIVE_MANY(archive, s->offsets, s->event_count);
     LW_ARCHIVE_MANY(archive, s->happened, s->event_count);
     LW_ARCHIVE_MANY(archive, s->impacts, s->model->event_count);
     LW_ARCHIVE_ONE(archive, s->stopped_by);

@@ -76,13 +76,13 @@ static lw_status refuse(const lw_simulation *s, const lw_model_event *event, con
 }
 
 lw_status lw_simulation_impact(lw_simulation *s, const lw_model_event *event, lw_impact *impact,
-                               lw_error *error) {
+                               bool held, lw_error *error) {
     const lw_formulation *f = s->plan.formulation;
     const int n = s->model->nv, books = s->method->state_size;
     double *row = s->impulse, *tau = row + n, *still = tau + n, *moved = still + n;
     lw_simulation_take(s, s->t, s->y, true);
     const double before = speed_row(s, event, row);
-    impact->leaves = impact->offset > 0 && before * impact->approach <= 0 && before != 0;
+    impact->leaves = held && before * impact->approach <= 0 && before != 0;
     if (impact->leaves) return LW_OK;
     impact->approach = before;
     if (before == 0) return LW_OK;

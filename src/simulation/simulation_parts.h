@@ -58,7 +58,6 @@ typedef struct lw_switches {
 typedef struct lw_impact {
     double since;     /* When the present series of its happenings at one instant began, */
     long count;       /* and how many there were. */
-    double offset;    /* An impact that is awaited from a rounding error beyond zero; otherwise 0. */
     double approach;  /* The joint's speed before the last impact. */
     signed char side; /* The side from which it came. */
     bool leaves;      /* The joint is already moving away. */
@@ -105,6 +104,8 @@ struct lw_simulation {
     signed char *opposite; /* per event that is not awaited: sign of its value at the last step, or 0 */
     bool *happened;       /* per event: it happened at the end of the last step */
     double *event_values; /* values of the events */
+    double *offsets;      /* per event: what rounding has left beyond zero (simulation_events.c), or 0 */
+    double *ahead;        /* workspace: values of the events later on, 4 numbers per event */
     lw_impact *impacts;   /* per event of the model */
     double *impulse;      /* workspace of impacts, 4 numbers per speed */
     double *root_values;  /* workspace: all roots */
@@ -188,8 +189,8 @@ lw_status lw_simulation_take_roots(lw_simulation *simulation, lw_error *error);
 /* Carries out the actions of the model's events that have happened at the present state. */
 lw_status lw_simulation_event_act(lw_simulation *simulation, bool *stop, lw_error *error);
 void lw_simulation_event_archive(lw_simulation *simulation, lw_archive *archive);
-/* The impulse of an event at the present state. */
+/* The impulse of an event at the present state; held: the joint has not left its stop since the last one. */
 lw_status lw_simulation_impact(lw_simulation *simulation, const lw_model_event *event, lw_impact *impact,
-                               lw_error *error);
+                               bool held, lw_error *error);
 
 #endif

@@ -356,10 +356,11 @@ void lw_simulation_system_make(lw_simulation *s) {
     effort->largest = options->step;
     effort->most = (double)options->max_steps;
     system->size = n;
-    /* With prescribed motions, and in the short spans between knots, the state may be smooth, even exact,
+    /* With prescribed motions, and in the short spans between knots and switches, the state may be smooth, even exact,
      * while the power of drives and forces is not; then the ledger's integrals are under error control, too.
      * A conserving step keeps its books by itself. */
-    const bool knots = s->model->knot_count + s->model->rhythm_count > 0 && !s->integrator->needs_step;
+    const bool knots = s->model->knot_count + s->model->rhythm_count + s->switches.count > 0 &&
+                       !s->integrator->needs_step;
     system->quadratures = s->model->motion_count || knots ? 0 : LW_POWERS;
     system->derivative = f->derivative ? system_derivative : NULL;
     system->residual = f->residual ? system_residual : NULL;
