@@ -348,6 +348,32 @@ lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *v
     return stack[0];
 }
 
+lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_jet *variables,
+                            const lw_jet *inputs) {
+    lw_jet stack[LW_MACHINE_STACK], *p = stack;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        if (i->op == LW_OP_INPUT)
+            *p++ = inputs[i->input];
+        else
+            p = run_jet(i, variables, NULL, p);
+    }
+    return stack[0];
+}
+
+double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
+                        const double *inputs, lw_op op, int number) {
+    lw_jet stack[LW_MACHINE_STACK], *p = stack;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        if (i->op == LW_OP_INPUT)
+            *p++ = (lw_jet){inputs[i->input], op == LW_OP_INPUT && i->input == number, 0};
+        else if (i->op == LW_OP_VARIABLE)
+            *p++ = (lw_jet){variables[i->variable], op == LW_OP_VARIABLE && i->variable == number, 0};
+        else
+            p = run_jet(i, NULL, inputs, p);
+    }
+    return stack[0].d;
+}
+
 /* --- conditions ----------------------------------------------------------------------------------- */
 
 /* Does the value jump where the outcome changes, or (is_kink) only one of its derivatives? A step may be
@@ -380,7 +406,9 @@ int lw_machine_conditions(lw_instruction *code, size_t length) {
     int count = 0;
     for (lw_instruction *i = code; i < code + length; i++) {
         const lw_op op = (lw_op)i->op;
-        unsigned char uses = op == LW_OP_VARIABLE ? (unsigned char)(1u << i->variable) : 0;
+        unsigned char uses = op == LW_OP_VARIABLE ? (unsigned char)(1u << i->variable)
+                             : op == LW_OP_INPUT  ? LW_ON_VALUES
+                                                  : 0;
         for (size_t k = lw_op_arity(op); k > 0; k--) uses |= *--p;
         *p++ = uses;
         i->slot = uses && (is_jump(op) || is_kink(op)) && count < MOST ? (unsigned char)++count : 0;
@@ -391,7 +419,7 @@ int lw_machine_conditions(lw_instruction *code, size_t length) {
 
 bool lw_machine_jumps(const lw_instruction *code, size_t length) {
     for (const lw_instruction *i = code; i < code + length; i++)
-        if (i->slot && is_jump((lw_op)i->op)) return true;
+        if (i->slot && is_jump((lw_op)i->op) && i->uses & ~(unsigned)LW_ON_VALUES) return true;
     return false;
 }
 
@@ -503,6 +531,7 @@ static lw_jet jet_with(lw_op op, const lw_jet *x, double outcome) {
 lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_jet *variables,
                            const double *inputs, const double *held) {
     lw_jet stack[LW_MACHINE_STACK], *p = stack;
+    stack[0] = constant(0); /* The compiler does not know that a program has a result. */
     for (const lw_instruction *i = code; i < code + length; i++) {
         if (!i->slot || isnan(held[i->slot - 1])) {
             p = run_jet(i, variables, inputs, p);
@@ -518,6 +547,7 @@ lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_j
 double lw_machine_value_held(const lw_instruction *code, size_t length, const double *variables,
                              const double *inputs, const double *held) {
     double stack[LW_MACHINE_STACK], *p = stack;
+    stack[0] = 0;
     for (const lw_instruction *i = code; i < code + length; i++) {
         if (!i->slot || isnan(held[i->slot - 1])) {
             p = run_value(i, variables, inputs, p);

@@ -61,7 +61,9 @@ typedef enum lw_op {
     LW_OP_STEP,  /* x, x0, h0, x1, h1: cubic blend */
     LW_OP_STEP5, /* the same, quintic */
 
-    LW_OP_INPUT /* pushes input number `input`; last, so that programs without inputs run as fast as ever */
+    /* pushes entry `input` of the vector of values (inputs, user states, signals, quantities); last, so that
+     * programs without such values run as fast as ever */
+    LW_OP_INPUT
 } lw_op;
 
 typedef struct lw_instruction {
@@ -82,12 +84,18 @@ double lw_machine_value(const lw_instruction *code, size_t length, const double 
                         const double *inputs);
 lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables,
                       const double *inputs);
+/* The same where the inputs change along the curve, too. */
+lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_jet *variables,
+                            const lw_jet *inputs);
+/* The partial derivative with respect to a variable (op LW_OP_VARIABLE) or an input (LW_OP_INPUT). */
+double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
+                        const double *inputs, lw_op op, int number);
 
 /* Conditions: comparisons, sign, floor, ceil, mod, steps, and the kinks of abs, min, max and ramp, where they
- * depend on variables (what depends on inputs alone changes only when the caller changes these). Finds their
- * slots and what they use; returns how many there are. */
+ * depend on variables or on the vector of values. Finds their slots and what they use; returns how many there
+ * are. */
 int lw_machine_conditions(lw_instruction *code, size_t length);
-/* After lw_machine_conditions: may the value jump at one of them? */
+/* After lw_machine_conditions: may the value jump at one of them that depends on a variable? */
 bool lw_machine_jumps(const lw_instruction *code, size_t length);
 /* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. A
  * value that is not finite with these outcomes is that of the operands. */

@@ -30,7 +30,10 @@ typedef struct piece {
 struct lw_function {
     const lw_instruction *code; /* program of an expression; NULL for a table */
     size_t length;
-    bool uses[LW_MAX_VARIABLES], uses_inputs;
+    bool uses[LW_MAX_VARIABLES];
+    const int *inputs; /* the entries of the vector of values that it uses, ascending */
+    size_t input_count;
+    lw_meaning meaning;
     int conditions;
     const double *x; /* `count` points of the table */
     size_t count;
@@ -39,14 +42,33 @@ struct lw_function {
 
 /* --- expressions ---------------------------------------------------------------------------------- */
 
+/* Stores in inputs[0..count) the entries of the vector of values that a program uses; returns count. */
+static size_t list_inputs(const lw_instruction *code, size_t length, int *inputs) {
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (code[i].op != LW_OP_INPUT) continue;
+        size_t at = count;
+        while (at > 0 && inputs[at - 1] > code[i].input) at--;
+        if (at > 0 && inputs[at - 1] == code[i].input) continue;
+        memmove(inputs + at + 1, inputs + at, (count - at) * sizeof *inputs);
+        inputs[at] = code[i].input;
+        count++;
+    }
+    return count;
+}
+
 lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_expression_names *names,
                                  lw_syntax *syntax) {
     lw_instruction program[LW_EXPRESSION_LENGTH];
-    size_t length = lw_expression_compile(text, names, program, NULL, syntax);
+    int used[LW_EXPRESSION_LENGTH];
+    lw_meaning meaning;
+    size_t length = lw_expression_compile(text, names, program, &meaning, syntax);
     if (length == 0) return NULL;
 
+    const size_t input_count = list_inputs(program, length, used);
     lw_function *function = LW_NEW(arena, lw_function, 1);
     lw_instruction *code = LW_NEW(arena, lw_instruction, length);
+    int *inputs = input_count ? LW_NEW(arena, int, input_count) : NULL;
     if (lw_arena_failed(arena)) {
         if (syntax) *syntax = (lw_syntax){0, "out of memory", "free some memory"};
         return NULL;
@@ -54,10 +76,13 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_exp
     memcpy(code, program, length * sizeof *code);
     function->code = code;
     function->length = length;
+    if (input_count) memcpy(inputs, used, input_count * sizeof *inputs);
+    function->inputs = inputs;
+    function->input_count = input_count;
+    function->meaning = meaning;
     function->conditions = lw_machine_conditions(code, length);
     for (size_t i = 0; i < length; i++) {
         if (code[i].op == LW_OP_VARIABLE) function->uses[code[i].variable] = true;
-        if (code[i].op == LW_OP_INPUT) function->uses_inputs = true;
     }
     return function;
 }
@@ -170,12 +195,18 @@ bool lw_function_uses(const lw_function *function, size_t variable) {
     return variable < LW_MAX_VARIABLES && function->uses[variable];
 }
 
-bool lw_function_uses_inputs(const lw_function *function) { return function->uses_inputs; }
+bool lw_function_uses_inputs(const lw_function *function) { return function->input_count > 0; }
 
 void lw_function_mark_inputs(const lw_function *function, bool *used) {
-    for (size_t k = 0; k < function->length; k++)
-        if (function->code[k].op == LW_OP_INPUT) used[function->code[k].input] = true;
+    for (size_t k = 0; k < function->input_count; k++) used[function->inputs[k]] = true;
 }
+
+size_t lw_function_inputs(const lw_function *function, const int **entries) {
+    *entries = function->inputs;
+    return function->input_count;
+}
+
+lw_meaning lw_function_meaning(const lw_function *function) { return function->meaning; }
 
 bool lw_function_may_jump(const lw_function *function) {
     if (!function->code) return true;
@@ -209,6 +240,26 @@ lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables, con
     double s = x.f - p->x;
     double d = p->c1 + s * (2 * p->c2 + 3 * s * p->c3), dd = 2 * p->c2 + 6 * s * p->c3;
     return (lw_jet){piece_value(p, s), d * x.d, d * x.dd + dd * x.d * x.d};
+}
+
+lw_jet lw_function_jet_along(const lw_function *function, const lw_jet *variables, const lw_jet *inputs) {
+    if (!function->code) return lw_function_jet(function, variables, NULL);
+    return lw_machine_jet_along(function->code, function->length, variables, inputs);
+}
+
+double lw_function_gradient(const lw_function *function, const double *variables, const double *inputs,
+                            double *slopes, double *variable_slopes, size_t variable_count) {
+    for (size_t k = 0; k < function->input_count; k++)
+        slopes[k] = lw_machine_slope(function->code, function->length, variables, inputs, LW_OP_INPUT,
+                                     function->inputs[k]);
+    for (size_t k = 0; variable_slopes && k < variable_count; k++) {
+        const lw_jet x = {variables[0], 1, 0}; /* A table is a function of variable 0. */
+        variable_slopes[k] = !lw_function_uses(function, k) ? 0
+                             : function->code ? lw_machine_slope(function->code, function->length, variables,
+                                                                 inputs, LW_OP_VARIABLE, (int)k)
+                                              : lw_function_jet(function, &x, NULL).d;
+    }
+    return lw_function_value(function, variables, inputs);
 }
 
 int lw_function_conditions(const lw_function *function) { return function->conditions; }

@@ -25,9 +25,14 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_exp
 lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y, size_t count, bool smooth);
 
 bool lw_function_uses(const lw_function *function, size_t variable);
+/* Does it use the vector of values: inputs, user states, signals, quantities of the state? */
 bool lw_function_uses_inputs(const lw_function *function);
-/* Sets used[k] for each input k that it uses. */
+/* Sets used[k] for each entry k of the vector of values that it uses. */
 void lw_function_mark_inputs(const lw_function *function, bool *used);
+/* The entries of the vector of values that it uses, each once and ascending; returns how many there are. */
+size_t lw_function_inputs(const lw_function *function, const int **entries);
+/* What it measures, as far as names and units said when it was compiled. */
+lw_meaning lw_function_meaning(const lw_function *function);
 bool lw_function_is_constant(const lw_function *function);
 /* Does it hold something whose slope jumps (if, abs, sign, floor, ceil, mod, min, max, ramp, a comparison, a
  * table)? */
@@ -40,13 +45,19 @@ void lw_function_knots(const lw_function *function, size_t time, lw_knot_found f
 /* inputs may be NULL if the function uses none; they do not change along the curve of a jet. */
 double lw_function_value(const lw_function *function, const double *variables, const double *inputs);
 lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables, const double *inputs);
+/* The same where the values change along the curve, too. */
+lw_jet lw_function_jet_along(const lw_function *function, const lw_jet *variables, const lw_jet *inputs);
+/* Exact partial derivatives: slopes[k] with respect to the k-th entry that lw_function_inputs lists, and
+ * (unless NULL) with respect to the first variable_count variables. Returns the value. */
+double lw_function_gradient(const lw_function *function, const double *variables, const double *inputs,
+                            double *slopes, double *variable_slopes, size_t variable_count);
 
 /* Conditions in it, at which it may jump or have a kink: comparisons, sign, floor, ceil, mod, steps, abs, min,
  * max, ramp. Their outcomes can be held, so that it goes on smoothly where one would change. held: one outcome
  * per condition, NAN: not held; NULL: none is. Where it has no finite value with the outcomes held, its value
  * is that without. */
 int lw_function_conditions(const lw_function *function);
-/* May it jump at one of them, and not only have a kink? */
+/* May it jump, and not only have a kink, at one of them that depends on a variable? */
 bool lw_function_jumps(const lw_function *function);
 double lw_function_value_held(const lw_function *function, const double *variables, const double *inputs,
                               const double *held);

@@ -48,10 +48,10 @@ typedef struct lw_method_options {
     /* Values of the model's inputs for as long as the method exists; every evaluation reads the numbers that
      * stand there at that moment. NULL means the model's defaults. */
     const double *inputs;
-    /* Outcomes at which the conditions in forces are held, as in data.h; NULL: they are decided at every
-     * state. Methods with `cross` hold their own. */
-    const int *held_of;
-    const double *held;
+    const double *states; /* The same of its user states; NULL means their start values. */
+    /* Outcomes at which the conditions in forces and signals are held; NULL: they are decided at every state.
+     * Methods with `cross` hold their own. */
+    const lw_outcomes *hold;
     /* Receives notes about a run (lw_note). May be NULL. */
     void (*note)(double t, const char *kind, const char *text, void *context);
     void *note_context;

@@ -11,11 +11,11 @@ static const char *const of_time[] = {"t"};
 
 static const lw_function *function_of(lw_compiler *compiler, const lw_event_spec *event, const char *what,
                                       const char *text) {
-    return lw_compile_function(compiler, "event", event->name, event->place, what, text ? text : "", of_time,
-                               1);
+    const lw_expression_text expression = {"event", event->name, event->place, what, text ? text : ""};
+    return lw_compile_function(compiler, &expression, of_time, 1, LW_USE_EVENT);
 }
 
-/* What a set changes: an input, or a parameter that may change while the mechanism moves. */
+/* What a set changes: an input, a user state, or a parameter that may change while the mechanism moves. */
 static void compile_set(lw_compiler *compiler, const lw_event_spec *event, const lw_event_set *set,
                         lw_model_event_set *out) {
     const lw_spec *spec = compiler->spec;
@@ -25,17 +25,20 @@ static void compile_set(lw_compiler *compiler, const lw_event_spec *event, const
     out->index = -1;
     for (size_t k = 0; k < spec->input_count; k++)
         if (strcmp(spec->inputs[k].name, name) == 0) out->kind = LW_SET_INPUT, out->index = (int)k;
+    for (size_t k = 0; k < spec->state_count; k++)
+        if (strcmp(spec->states[k].name, name) == 0) out->kind = LW_SET_STATE, out->index = (int)k;
     if (out->index >= 0) return;
     for (size_t k = 0; k < spec->parameter_count; k++)
         if (strcmp(spec->parameters[k].name, name) == 0) out->kind = LW_SET_PARAMETER, out->index = (int)k;
     if (out->index < 0) {
         lw_closest_search closest = lw_closest_to(name);
-        char remedy[160] = "set an input (inputs: {name: default}), or a parameter that enters forces";
+        char remedy[160] = "set an input (inputs: {name: default}), a state, or a parameter that enters forces";
         for (size_t k = 0; k < spec->input_count; k++) lw_closest_try(&closest, spec->inputs[k].name);
+        for (size_t k = 0; k < spec->state_count; k++) lw_closest_try(&closest, spec->states[k].name);
         for (size_t k = 0; k < spec->parameter_count; k++) lw_closest_try(&closest, spec->parameters[k].name);
         (void)lw_did_you_mean(closest.name, remedy, sizeof remedy);
         lw_compile_error(compiler, "event", event->name, event->place, remedy,
-                         "it sets \"%s\", and there is no input and no parameter of this name", name);
+                         "it sets \"%s\", and there is no input, state or parameter of this name", name);
         return;
     }
     lw_error error = {0};

@@ -41,6 +41,7 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->cosine = LW_NEW(arena, double, nv);
         data->composite = LW_NEW(arena, lw_rigid_inertia, n);
         data->cut_load = LW_NEW(arena, double, 6 * model->closure_count + 1);
+        data->computed = model->values.count ? LW_NEW(arena, double, model->values.count + 1) : NULL;
         data->columns = LW_NEW(arena, double, 6 * ((size_t)model->branches[0].end + 2));
     }
     if (lw_arena_failed(arena)) {
@@ -49,14 +50,27 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
     }
     lw_m3_identity(data->world[0].R);
     lw_m3_identity(data->motion[0].R);
-    data->inputs = model->input_defaults;
+    lw_data_set_values(model, data, NULL, NULL);
     *out = data;
     return LW_OK;
 }
 
+void lw_data_set_values(const lw_model *model, lw_data *data, const double *inputs, const double *states) {
+    const bool plain = model->values.for_forces.count == 0 && model->values.state_count == 0;
+    data->inputs = inputs ? inputs : model->input_defaults;
+    data->states = states ? states : model->values.starts;
+    data->values = plain ? data->inputs : data->computed;
+}
+
 lw_status lw_data_set_inputs(const lw_model *model, lw_data *data, const double *inputs) {
     if (!lw_data_fits(model, data)) return LW_ERROR_ARGUMENT;
-    data->inputs = inputs ? inputs : model->input_defaults;
+    lw_data_set_values(model, data, inputs, data->states);
+    return LW_OK;
+}
+
+lw_status lw_data_set_states(const lw_model *model, lw_data *data, const double *states) {
+    if (!lw_data_fits(model, data)) return LW_ERROR_ARGUMENT;
+    lw_data_set_values(model, data, data->inputs, states);
     return LW_OK;
 }
 

@@ -47,6 +47,21 @@ static void found(const lw_knot *knot, void *context) {
     }
 }
 
+static bool has(const lw_value_order *order, int entry) {
+    for (int k = 0; order && k < order->count; k++)
+        if (order->entries[k] == entry) return true;
+    return false;
+}
+
+/* The knots of signals and defaults of inputs in one order and not in another. */
+static void collect_values(const lw_model *model, const lw_value_order *order, const lw_value_order *other,
+                           collection *c) {
+    const int named = model->values.count - model->values.quantity_count;
+    for (int k = 0; k < order->count; k++)
+        if (order->entries[k] < named && !has(other, order->entries[k]))
+            lw_function_knots(model->values.functions[order->entries[k]], 0, found, c);
+}
+
 static void collect(const lw_model *model, collection *c) {
     for (int k = 0; k < model->motion_count; k++)
         for (int i = 0; i < model->motions[k].count; i++)
@@ -58,6 +73,10 @@ static void collect(const lw_model *model, collection *c) {
         for (int i = 0; i < 6; i++)
             if (force->components[i]) lw_function_knots(force->components[i], 0, found, c);
     }
+    collect_values(model, &model->values.for_forces, NULL, c);
+    collect_values(model, &model->values.for_rates, &model->values.for_forces, c);
+    for (int k = 0; k < model->values.state_count; k++)
+        lw_function_knots(model->values.functions[model->values.input_count + k], 0, found, c);
 }
 
 static int by_beginning(const void *x, const void *y) {

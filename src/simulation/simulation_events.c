@@ -19,6 +19,7 @@
  *
  * Source   docs/theory/events.md, (7) to (9).
  */
+#include "model/signals.h"
 #include "simulation/simulation_parts.h"
 
 #include <float.h>
@@ -31,6 +32,7 @@ static const double instant = 1e-6; /* which is this part of the run */
 bool lw_simulation_events_create(lw_simulation *s) {
     const size_t own = (size_t)s->model->event_count, all = own + (size_t)s->plan.options.event_count;
     s->event_count = (int)all;
+    s->event_needs = s->model->values.for_events.needs != 0;
     s->sides = LW_NEW(s->arena, signed char, all + 1);
     s->opposite = LW_NEW(s->arena, signed char, all + 1);
     s->happened = LW_NEW(s->arena, bool, all + 1);
@@ -42,12 +44,32 @@ bool lw_simulation_events_create(lw_simulation *s) {
     return !lw_arena_failed(s->arena);
 }
 
-/* The values of all events in the state that lw_simulation_take has taken. */
+/* Puts a state into q, v and data, as far as events need it. */
+static void take(lw_simulation *s, double t, const double *y) {
+    lw_simulation_take(s, t, y, s->event_needs);
+}
+
+/* Computes the vector of values that expressions of the model's events read, in the state that has been taken;
+ * NULL if that cannot be done. */
+static const double *compute(lw_simulation *s, double t, lw_error *error) {
+    const lw_value_order *order = &s->model->values.for_events;
+    const double seen = lw_simulation_seen(s, t);
+    lw_quantity_source source = {.t = seen};
+    if (order->count == 0 && s->model->values.state_count == 0) return s->data->inputs;
+    if (order->needs & ~(unsigned)LW_NEEDS_KINEMATICS &&
+        lw_simulation_source(s, order->needs, seen, NULL, NULL, &source, error) != LW_OK)
+        return NULL;
+    lw_values_compute(s->model, s->data, seen, &source, order);
+    return s->data->computed;
+}
+
+/* The values of all events in the state that has been taken. */
 static void values_at(lw_simulation *s, double t) {
     const lw_run_options *options = &s->plan.options;
     const int own = s->model->event_count;
+    const double *values = own > 0 ? compute(s, t, NULL) : NULL;
     for (int k = 0; k < own; k++)
-        s->event_values[k] = lw_function_value(s->model->events[k].when, &t, s->data->inputs);
+        s->event_values[k] = values ? lw_function_value(s->model->events[k].when, &t, values) : NAN;
     for (int k = 0; k < options->event_count; k++)
         s->event_values[own + k] = options->events[k].value(t, s->q, s->v, options->context);
 }
@@ -91,11 +113,11 @@ static bool look_ahead(lw_simulation *s) {
     if (!system->derivative || system->derivative(system, s->t, s->y, rate, NULL) != LW_OK) return false;
     for (int i = 1; i <= 3; i++, later *= 16) {
         for (int n = 0; n < system->size; n++) y[n] = s->y[n] + later * rate[n];
-        lw_simulation_take(s, s->t + later, y, false);
+        take(s, s->t + later, y);
         values_at(s, s->t + later);
         for (int k = 0; k < s->event_count; k++) s->ahead[i * s->event_count + k] = s->event_values[k];
     }
-    lw_simulation_take(s, s->t, s->y, false);
+    take(s, s->t, s->y);
     values_at(s, s->t);
     return true;
 }
@@ -116,7 +138,7 @@ static int side_ahead(const lw_simulation *s, int k) {
 void lw_simulation_event_await(lw_simulation *s) {
     bool ahead = false;
     if (s->event_count == 0) return;
-    lw_simulation_take(s, s->t, s->y, false);
+    take(s, s->t, s->y);
     values_at(s, s->t);
     for (int k = 0; k < s->event_count; k++) ahead |= rests(s, k) && s->offsets[k] == 0;
     if (ahead) ahead = look_ahead(s);
@@ -133,10 +155,26 @@ void lw_simulation_event_forget(lw_simulation *s) {
     for (int k = 0; k < s->event_count; k++) s->sides[k] = s->opposite[k] = 0, s->offsets[k] = 0;
 }
 
-int lw_simulation_event_look(lw_simulation *s, double t, const double *y) {
+/* Fails if a value is not a number. */
+static lw_status check(const lw_simulation *s, double t, lw_error *error) {
+    for (int k = 0; k < s->model->event_count; k++) {
+        const lw_model_event *event = &s->model->events[k];
+        if (isnan(s->event_values[k]))
+            return lw_fail_at(error, LW_ERROR_SINGULAR, s->model->file, event->place, "event", event->name,
+                              "look for a division by zero, or a root or logarithm of what is negative there",
+                              "the value that it waits for is not a number at t = %.9g", t);
+    }
+    return LW_OK;
+}
+
+lw_status lw_simulation_event_look(lw_simulation *s, double t, const double *y, int *happened,
+                                   lw_error *error) {
     int first = -1;
-    lw_simulation_take(s, t, y, false);
+    take(s, t, y);
     values_at(s, t);
+    *happened = -1;
+    lw_status status = check(s, t, error);
+    if (status != LW_OK) return status;
     for (int k = 0; k < s->event_count; k++) {
         const int side = s->sides[k] ? s->sides[k] : s->opposite[k];
         s->happened[k] = s->sides[k] && !(root_of(s, k, side) > 0);
@@ -147,7 +185,8 @@ int lw_simulation_event_look(lw_simulation *s, double t, const double *y) {
         } else if (!(s->offsets[k] > 0) || side * s->event_values[k] > 0 || !(root_of(s, k, side) > 0))
             await(s, k, sign_of(s->event_values[k]));
     }
-    return first;
+    *happened = first;
+    return LW_OK;
 }
 
 /* --- the model's events ---------------------------------------------------------------------------- */
@@ -174,9 +213,10 @@ static lw_status count(lw_simulation *s, int k, lw_error *error) {
 static lw_status set(lw_simulation *s, const lw_model_event *event, lw_error *error) {
     lw_status status = LW_OK;
     double values[LW_EVENT_SETS];
-    lw_simulation_take(s, s->t, s->y, false);
+    take(s, s->t, s->y);
+    const double *seen = compute(s, s->t, error);
     for (int i = 0; i < event->set_count; i++) {
-        values[i] = lw_function_value(event->sets[i].value, &s->t, s->data->inputs);
+        values[i] = seen ? lw_function_value(event->sets[i].value, &s->t, seen) : NAN;
         if (!isfinite(values[i]))
             return lw_fail_at(error, LW_ERROR_INTEGRATION, s->model->file, event->place, "event", event->name,
                               "look at the expression of this value", "at t = %.9g \"%s\" would be set to %g",
@@ -186,6 +226,8 @@ static lw_status set(lw_simulation *s, const lw_model_event *event, lw_error *er
         const lw_model_event_set one = event->sets[i];
         if (one.kind == LW_SET_INPUT)
             status = lw_simulation_set_input(s, one.index, values[i]);
+        else if (one.kind == LW_SET_STATE)
+            s->y[lw_simulation_own(s) + one.index] = values[i];
         else {
             const int k = (int)(event - s->model->events); /* The model may be another one afterwards. */
             status = lw_simulation_set_parameter(s, one.index, values[i], error);
@@ -200,7 +242,10 @@ static lw_status act(lw_simulation *s, int k, bool *stop, lw_error *error) {
     const lw_model_event *event = &s->model->events[k];
     lw_impact *impact = &s->impacts[k];
     if (event->action == LW_ACTION_RESTITUTION) {
-        lw_status status = lw_simulation_impact(s, event, impact, s->offsets[k] > 0, error);
+        take(s, s->t, s->y);
+        const double *seen = compute(s, s->t, error);
+        const double factor = seen ? lw_function_value(event->impact_factor, &s->t, seen) : NAN;
+        lw_status status = lw_simulation_impact(s, event, factor, impact, s->offsets[k] > 0, error);
         /* The event is awaited at once from where it came. */
         s->sides[k] = impact->side, s->opposite[k] = 0;
         s->offsets[k] = 2 * fabs(s->event_values[k]) + DBL_MIN;
@@ -218,7 +263,7 @@ static lw_status act(lw_simulation *s, int k, bool *stop, lw_error *error) {
  * zero. */
 static bool find_others(lw_simulation *s) {
     bool any = false;
-    lw_simulation_take(s, s->t, s->y, false);
+    take(s, s->t, s->y);
     values_at(s, s->t);
     for (int k = 0; k < s->event_count; k++) {
         if (!s->sides[k] || root_of(s, k, s->sides[k]) > 0) continue;

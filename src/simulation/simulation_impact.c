@@ -75,10 +75,10 @@ static lw_status refuse(const lw_simulation *s, const lw_model_event *event, con
                       s->model->joints[event->joint].name, s->plan.formulation->name, reason);
 }
 
-lw_status lw_simulation_impact(lw_simulation *s, const lw_model_event *event, lw_impact *impact,
-                               bool held, lw_error *error) {
+lw_status lw_simulation_impact(lw_simulation *s, const lw_model_event *event, double factor,
+                               lw_impact *impact, bool held, lw_error *error) {
     const lw_formulation *f = s->plan.formulation;
-    const int n = s->model->nv, books = s->method->state_size;
+    const int n = s->model->nv, books = lw_simulation_books(s);
     double *row = s->impulse, *tau = row + n, *still = tau + n, *moved = still + n;
     lw_simulation_take(s, s->t, s->y, true);
     const double before = speed_row(s, event, row);
@@ -86,7 +86,6 @@ lw_status lw_simulation_impact(lw_simulation *s, const lw_model_event *event, lw
     if (impact->leaves) return LW_OK;
     impact->approach = before;
     if (before == 0) return LW_OK;
-    const double factor = lw_function_value(event->impact_factor, &s->t, s->data->inputs);
     if (!(factor >= 0 && factor <= 1))
         return lw_fail_at(error, LW_ERROR_INTEGRATION, s->model->file, event->place, "event", event->name,
                           "give 0 (no rebound) to 1 (no loss)", "its factor is %g at t = %.9g", factor, s->t);

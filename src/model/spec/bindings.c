@@ -160,6 +160,9 @@ double *lw_binding_location(const lw_spec *spec, const lw_binding *binding) {
     case LW_OWNER_TABLE_Y:
         if (spec->forces[index].law.table_y == binding->table) base = (void *)binding->table;
         break;
+    case LW_OWNER_STATE:
+        base = &spec->states[index];
+        break;
     case LW_OWNER_NONE:
     case LW_OWNERS:
         break;
@@ -214,7 +217,7 @@ typedef struct change {
 
 static lw_status refuse(const change *c, const lw_binding *binding, const char *remedy, const char *message) {
     static const char *const kinds[LW_OWNERS] = {NULL,    NULL,    "run",        "input", "body",
-                                                 "joint", "force", "constraint", "force", "force"};
+                                                 "joint", "force", "constraint", "force", "force", "state"};
     const lw_spec *spec = c->spec;
     size_t k = (size_t)binding->object;
     const char *name = NULL;
@@ -235,6 +238,9 @@ static lw_status refuse(const change *c, const lw_binding *binding, const char *
         break;
     case LW_OWNER_CONSTRAINT:
         name = spec->constraints[k].name;
+        break;
+    case LW_OWNER_STATE:
+        name = spec->states[k].name;
         break;
     case LW_OWNER_NONE:
     case LW_OWNER_GRAVITY:

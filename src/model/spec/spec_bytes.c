@@ -8,8 +8,9 @@
  *
  * Integers are little-endian; numbers are IEEE 754 binary64, their bits as a u64. A text is a u32, 1 + its
  * length, or 0 for none, and its bytes. Lists begin with a u32 count. Contents: name, file, gravity, run;
- * parameters and inputs; bodies, joints, forces, constraints, events with their places; bindings (bindings.h).
- * Fields of objects that hold numbers are counted through in the order of the tables below, which is how a binding
+ * parameters and inputs; bodies, joints, forces, constraints with their places; events, signals, states,
+ * outputs; bindings (bindings.h). Fields of objects that hold numbers are counted through in the order of the
+ * tables below, which is how a binding
  * names its results.
  *
  * One walk describes the format and measures, writes and reads it. Reading checks every enumeration, count
@@ -179,13 +180,14 @@ static const field constraint_fields[] = {
     FIELD(lw_constraint_spec, radius), FIELD(lw_constraint_spec, axis),
     FIELD(lw_constraint_spec, normal), FIELD(lw_constraint_spec, factors),
     FIELD(lw_constraint_spec, offset), {0, 0}};
+static const field state_fields[] = {FIELD(lw_state_spec, start), {0, 0}};
 static const field gravity_fields[] = {{0, 3}, {0, 0}}, input_fields[] = {{0, 1}, {0, 0}};
 
 static const field *const owner_fields[LW_OWNERS] = {
     [LW_OWNER_GRAVITY] = gravity_fields,       [LW_OWNER_RUN] = run_fields,
     [LW_OWNER_INPUT] = input_fields,           [LW_OWNER_BODY] = body_fields,
     [LW_OWNER_JOINT] = joint_fields,           [LW_OWNER_FORCE] = force_fields,
-    [LW_OWNER_CONSTRAINT] = constraint_fields,
+    [LW_OWNER_CONSTRAINT] = constraint_fields, [LW_OWNER_STATE] = state_fields,
 };
 
 static void walk_fields(walk *w, const field *fields, void *object) {
@@ -332,6 +334,26 @@ static void walk_parameter(walk *w, lw_parameter *parameter) {
     walk_place(w, &parameter->place);
 }
 
+static void walk_signal(walk *w, lw_signal_spec *signal) {
+    walk_name(w, &signal->name);
+    walk_text(w, &signal->value);
+    walk_place(w, &signal->place);
+}
+
+static void walk_state(walk *w, lw_state_spec *state) {
+    walk_name(w, &state->name);
+    walk_text(w, &state->rate);
+    walk_fields(w, state_fields, state);
+    walk_place(w, &state->place);
+}
+
+static void walk_output(walk *w, lw_output_spec *output) {
+    walk_name(w, &output->name);
+    walk_text(w, &output->value);
+    walk_text(w, &output->unit);
+    walk_place(w, &output->place);
+}
+
 static void walk_body_places(walk *w, lw_body_places *p) {
     lw_place *const places[] = {&p->mass, &p->com, &p->inertia, &p->position, &p->rotation};
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) walk_place(w, places[k]);
@@ -378,6 +400,9 @@ LIST(walk_joints, lw_joint_spec, walk_joint)
 LIST(walk_forces, lw_force_spec, walk_force)
 LIST(walk_constraints, lw_constraint_spec, walk_constraint)
 LIST(walk_events, lw_event_spec, walk_event)
+LIST(walk_signals, lw_signal_spec, walk_signal)
+LIST(walk_states, lw_state_spec, walk_state)
+LIST(walk_outputs, lw_output_spec, walk_output)
 LIST(walk_all_body_places, lw_body_places, walk_body_places)
 LIST(walk_all_joint_places, lw_joint_places, walk_joint_places)
 
@@ -397,6 +422,8 @@ static size_t owners(const lw_spec *spec, lw_binding_owner owner) {
         return spec->force_count;
     case LW_OWNER_CONSTRAINT:
         return spec->constraint_count;
+    case LW_OWNER_STATE:
+        return spec->state_count;
     case LW_OWNER_NONE:
     case LW_OWNER_GRAVITY:
     case LW_OWNER_RUN:
@@ -523,6 +550,9 @@ static void walk_spec(walk *w) {
     walk_forces(w, &spec->forces, &spec->force_count, &spec->force_capacity);
     walk_constraints(w, &spec->constraints, &spec->constraint_count, &spec->constraint_capacity);
     walk_events(w, &spec->events, &spec->event_count, &spec->event_capacity);
+    walk_signals(w, &spec->signals, &spec->signal_count, &spec->signal_capacity);
+    walk_states(w, &spec->states, &spec->state_count, &spec->state_capacity);
+    walk_outputs(w, &spec->outputs, &spec->output_count, &spec->output_capacity);
     walk_all_body_places(w, &spec->body_places, &spec->body_place_count, &spec->body_place_capacity);
     walk_all_joint_places(w, &spec->joint_places, &spec->joint_place_count, &spec->joint_place_capacity);
     demand(w, spec->body_place_count <= spec->body_count && spec->joint_place_count <= spec->joint_count);
@@ -580,7 +610,7 @@ lw_status lw_spec_load(const void *bytes, size_t size, lw_spec **out, lw_error *
                        "the saved model is damaged: its checksum differs");
     if (version != VERSION)
         return lw_fail(error, LW_ERROR_FILE, NULL,
-                       "this library reads version 2; a newer one needs a newer library",
+                       "this library reads version 2; save the model again with it",
                        "version %llu of saved models is not known", (unsigned long long)version);
     lw_spec *spec = lw_spec_create(NULL);
     char *text = spec ? LW_NEW(spec->arena, char, size + 1) : NULL;
