@@ -246,9 +246,10 @@ static lw_status act(lw_simulation *s, int k, bool *stop, lw_error *error) {
         const double *seen = compute(s, s->t, error);
         const double factor = seen ? lw_function_value(event->impact_factor, &s->t, seen) : NAN;
         lw_status status = lw_simulation_impact(s, event, factor, impact, s->offsets[k] > 0, error);
-        /* The event is awaited at once from where it came. */
+        /* The event is awaited at once from where it came, a rounding error beyond where it is: a joint that
+         * stays at its stop must not get any farther by many impacts. */
         s->sides[k] = impact->side, s->opposite[k] = 0;
-        s->offsets[k] = 2 * fabs(s->event_values[k]) + DBL_MIN;
+        s->offsets[k] = (1 + 4 * DBL_EPSILON) * fabs(s->event_values[k]) + DBL_MIN;
         s->happened[k] = false;
         if (status != LW_OK || impact->leaves) return status;
     }
