@@ -15,6 +15,7 @@
 #include "expression/expression_machine.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #define LN10 2.302585092994045684
 
@@ -421,6 +422,37 @@ bool lw_machine_jumps(const lw_instruction *code, size_t length) {
     for (const lw_instruction *i = code; i < code + length; i++)
         if (i->slot && is_jump((lw_op)i->op) && i->uses & ~(unsigned)LW_ON_VALUES) return true;
     return false;
+}
+
+int lw_machine_degree(const lw_instruction *code, size_t length, size_t time, const unsigned char *of_values,
+                      int *of_operands) {
+    unsigned char stack[LW_MACHINE_STACK], *p = stack;
+    *of_operands = stack[0] = 0;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        const lw_op op = (lw_op)i->op;
+        const size_t operands = lw_op_arity(op);
+        int most = 0, sum = 0;
+        for (size_t k = 1; k <= operands; k++) {
+            const int own = p[-(ptrdiff_t)k];
+            most = own > most ? own : most;
+            sum += own;
+        }
+        int degree = most > 0 ? 2 : 0;
+        if (op == LW_OP_VARIABLE && i->variable == time) degree = 1;
+        if (op == LW_OP_INPUT && of_values) degree = of_values[i->input];
+        if (op == LW_OP_NEGATE || op == LW_OP_ADD || op == LW_OP_SUBTRACT || is_kink(op) || op == LW_OP_IF)
+            degree = most;
+        if (op == LW_OP_MULTIPLY || (op == LW_OP_DIVIDE && p[-1] == 0)) degree = sum < 2 ? sum : 2;
+        if (op == LW_OP_AND || op == LW_OP_OR || op == LW_OP_NOT) degree = 0;
+        if (is_jump(op)) {
+            *of_operands = most > *of_operands ? most : *of_operands;
+            degree = op == LW_OP_MOD ? most : op == LW_OP_STEP || op == LW_OP_STEP5 ? (most > 0 ? 2 : 0) : 0;
+        }
+        if (is_kink(op)) *of_operands = most > *of_operands ? most : *of_operands;
+        p -= operands;
+        *p++ = (unsigned char)degree;
+    }
+    return stack[0];
 }
 
 /* The outcome of a condition with operands x. Of a step: 0 before it, 1 behind it, 2 within its width. */

@@ -280,6 +280,13 @@ bool lw_function_jumps(const lw_function *function) {
     return function->conditions > 0 && lw_machine_jumps(function->code, function->length);
 }
 
+int lw_function_degree(const lw_function *function, size_t time, const unsigned char *of_values,
+                       int *of_operands) {
+    *of_operands = 0;
+    if (!function->code) return time == 0 ? 2 : 0;
+    return lw_machine_degree(function->code, function->length, time, of_values, of_operands);
+}
+
 double lw_function_look(const lw_function *function, const double *variables, const double *inputs,
                         unsigned without, const lw_look *at) {
     if (!function->conditions) return HUGE_VAL;

@@ -457,7 +457,7 @@ static lw_status restart(lw_integration *integration, double t, const double *y,
     erk *run = (erk *)integration;
     forget(run);
     run->t_start = run->begin = run->t_end = run->end = t;
-    lw_event_reset(&run->event, t);
+    lw_event_reset(&run->event, integration->system, t);
     copy(run, y, run->y);
     return LW_OK;
 }

@@ -10,7 +10,8 @@
  * and where c < 0 the least value (g(a) g(b) - c^2) / (g(a) + g(b) - 2 c). The error e of the parabola of the
  * panel one level up is known from the two points that have been added; g is taken to be positive in a panel
  * if c >= e, or if the least value exceeds e. A panel of which this cannot be said is halved, up to LEVELS
- * times and PER_STEP points in a step; if that is not enough, the next steps are to be shorter.
+ * times and PER_STEP points in a step; where that is not enough, the step ends at the last point up to which
+ * nothing can have happened, and the next steps are to be shorter.
  *
  * Source   docs/theory/events.md, (4) to (6).
  * Cost     four states per step and looks at the roots there, if nothing is near; no allocation.
@@ -31,8 +32,10 @@ typedef struct scan {
     lw_integration *integration;
     lw_state_within state;
     int count, points;
+    double begin;
     double from, to; /* the bracket that was found */
-    bool unresolved;
+    bool cut; /* It is no bracket: the search was given up there. */
+    double shortest; /* the panel in which it was */
 } scan;
 
 size_t lw_event_scan_room(const lw_system *system) { return (size_t)ROOM * (size_t)system->watched; }
@@ -74,9 +77,12 @@ static double error_of(double a, double l, double m, double r, double b) {
 static bool search(scan *s, int level, const point *a, const point *m, const point *b) {
     double *room = s->event->samples + (size_t)(3 + 2 * level) * (size_t)s->count;
     point l, r;
-    if (level >= LEVELS || s->points + 2 > PER_STEP || !(m->t > a->t && b->t > m->t)) {
-        s->unresolved = true;
-        return false;
+    if (!(m->t > a->t && b->t > m->t)) return false; /* Rounding leaves nothing between. */
+    if (level >= LEVELS || s->points + 2 > PER_STEP) {
+        s->cut = true;
+        s->shortest = b->t - a->t;
+        s->to = a->t > s->begin ? a->t : b->t; /* Time must go on. */
+        return true;
     }
     if (!take(s, 0.5 * (a->t + m->t), room, &l) || !take(s, 0.5 * (m->t + b->t), room + s->count, &r)) return false;
     const point *const order[] = {a, &l, m, &r, b};
@@ -99,7 +105,7 @@ bool lw_event_scan(lw_event *event, lw_integration *integration, lw_state_within
                    double end, double *from, double *to) {
     lw_system *system = integration->system;
     const int n = system->watched;
-    scan s = {.event = event, .integration = integration, .state = state, .count = n};
+    scan s = {.event = event, .integration = integration, .state = state, .count = n, .begin = begin};
     point a, m, b;
     if (!take(&s, begin, event->samples, &a) || !take(&s, end, event->samples + n, &b) ||
         !take(&s, 0.5 * (begin + end), event->samples + 2 * n, &m))
@@ -108,8 +114,10 @@ bool lw_event_scan(lw_event *event, lw_integration *integration, lw_state_within
     const double *at_end = event->after + (system->root_count - n);
     for (int k = 0; k < n; k++) event->ignored[k] = !(a.g[k] > 0) || (!(b.g[k] > 0) && at_end[k] > 0);
     const bool found = search(&s, 0, &a, &m, &b);
-    *from = s.from, *to = s.to;
-    if (s.unresolved && !found) event->longest = 0.25 * (end - begin);
-    else if (event->longest < HUGE_VAL && s.points < PER_STEP / 8) event->longest *= 2;
+    *from = s.cut ? s.to : s.from, *to = s.to;
+    if (s.cut)
+        event->longest = 16 * s.shortest;
+    else if (event->longest < HUGE_VAL && s.points < PER_STEP / 8)
+        event->longest *= 2;
     return found;
 }

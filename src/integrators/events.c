@@ -12,9 +12,11 @@
 #include <float.h>
 #include <math.h>
 
+static double first_bound(const lw_system *system) { return system->brisk > 0 ? system->brisk : HUGE_VAL; }
+
 bool lw_event_create(lw_event *event, const lw_system *system, double t, lw_arena *arena) {
     size_t count = (size_t)system->root_count;
-    *event = (lw_event){.last = t, .longest = HUGE_VAL};
+    *event = (lw_event){.last = t, .longest = first_bound(system)};
     if (!count) return true;
     event->before = LW_NEW(arena, double, count);
     event->after = LW_NEW(arena, double, count);
@@ -25,10 +27,10 @@ bool lw_event_create(lw_event *event, const lw_system *system, double t, lw_aren
     return !lw_arena_failed(arena);
 }
 
-void lw_event_reset(lw_event *event, double t) {
+void lw_event_reset(lw_event *event, const lw_system *system, double t) {
     event->pending = false;
     event->last = t;
-    event->longest = HUGE_VAL;
+    event->longest = first_bound(system);
     event->repeated = 0;
 }
 
@@ -117,11 +119,11 @@ lw_status lw_event_find(lw_event *event, lw_integration *integration, lw_state_w
     event->pending = lw_event_at(event, system, *end, y);
     if (system->watched) {
         bool inside = lw_event_scan(event, integration, glance, begin, *end, &from, &to);
-        if (inside && !confirm(event, integration, state, to)) {
+        if (inside && from < to && !confirm(event, integration, state, to)) {
             event->arming = false;
             (void)lw_event_at(event, system, *end, y);
             inside = lw_event_scan(event, integration, state, begin, *end, &from, &to) &&
-                     confirm(event, integration, state, to);
+                     (from == to || confirm(event, integration, state, to));
             event->arming = inside;
             if (!inside) (void)lw_event_at(event, system, *end, y);
         }
@@ -129,7 +131,9 @@ lw_status lw_event_find(lw_event *event, lw_integration *integration, lw_state_w
         event->pending |= inside;
     }
     lw_status status = LW_OK;
-    if (event->pending) status = locate(event, integration, state, from, &to, y, error), *end = to;
+    if (event->pending && from < to) status = locate(event, integration, state, from, &to, y, error);
+    if (event->pending && from == to) status = state(integration, to, y, error);
+    *end = to;
     event->arming = false;
     return status;
 }
@@ -142,6 +146,7 @@ lw_status lw_event_cross(lw_event *event, lw_integration *integration, double t,
     event->repeated = t - event->last < 1e-12 * span ? event->repeated + 1 : 0;
     event->last = t;
     event->pending = false;
+    if (system->brisk > 0) event->longest = fmin(event->longest, system->brisk);
     if (event->repeated > ENDLESS && !system->release)
         return lw_fail(error, LW_ERROR_INTEGRATION, NULL,
                        "give what switches there some mass, damping or a smooth transition",

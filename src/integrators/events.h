@@ -24,7 +24,7 @@ typedef lw_status (*lw_state_within)(lw_integration *integration, double t, doub
 
 bool lw_event_create(lw_event *event, const lw_system *system, double t, lw_arena *arena);
 /* A new start at t: nothing has happened yet. */
-void lw_event_reset(lw_event *event, double t);
+void lw_event_reset(lw_event *event, const lw_system *system, double t);
 void lw_event_archive(lw_event *event, lw_archive *archive);
 /* Has an event happened at (t, y)? */
 bool lw_event_at(lw_event *event, lw_system *system, double t, const double *y);
@@ -34,7 +34,8 @@ bool lw_event_at(lw_event *event, lw_system *system, double t, const double *y);
 lw_status lw_event_find(lw_event *event, lw_integration *integration, lw_state_within glance,
                         lw_state_within state, double begin, double *end, double *y, lw_error *error);
 /* The part of this search that is about the interior of the step, after lw_event_at for its end: true with a
- * bracket from .. to, of which `to` lies within the step, in which the first root becomes negative. */
+ * bracket from .. to, of which `to` lies within the step, in which the first root becomes negative; with from
+ * = to if the step is too long to be searched and has to end there. */
 bool lw_event_scan(lw_event *event, lw_integration *integration, lw_state_within state, double begin,
                    double end, double *from, double *to);
 /* How many numbers it needs in `samples`. */

@@ -191,7 +191,7 @@ lw_status lw_fixed_step_restart(lw_integration *integration, double t, const dou
     run->t_start = run->begin = run->end = t;
     run->grid = 0;
     run->f_begin_known = run->f_end_known = false;
-    lw_event_reset(&run->event, t);
+    lw_event_reset(&run->event, integration->system, t);
     memcpy(run->y_end, y, sizeof *y * (size_t)integration->system->size);
     return LW_OK;
 }

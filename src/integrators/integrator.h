@@ -49,6 +49,9 @@ struct lw_system {
      * value is positive until it becomes so, at which a step in which that happens and which the event ends
      * is divided. */
     int watched;
+    /* Positive: these may change in time faster than the state. A step after a start is at most so long, and
+     * each at most twice as long as the one before, so that it can be searched. */
+    double brisk;
     lw_status (*glimpse)(lw_system *system, double t, const double *y, double *values, lw_error *error);
     /* From here on the equations are decided anew at every state. */
     void (*release)(lw_system *system, double t);

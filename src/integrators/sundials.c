@@ -454,6 +454,7 @@ static lw_status cross(lw_sundials *run, double t_stop, lw_error *error) {
     if (status) return status;
     run->begin = run->end;
     forget(run);
+    if (run->event.longest < HUGE_VAL) bound_steps(run);
     int flag = run->restart(run, t_stop);
     return flag < 0 ? gave_up(run, flag, error) : LW_OK;
 }
@@ -492,6 +493,7 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
 /* Sets the solver's stop time, if it has changed. */
 static lw_status begin(lw_sundials *run, double t_stop, lw_error *error) {
     if ((run->started && t_stop == run->t_stop) || !(t_stop > run->end)) return LW_OK;
+    if (!run->started && run->event.longest < HUGE_VAL) bound_steps(run);
     int flag = run->start(run, t_stop);
     if (flag < 0) return gave_up(run, flag, error);
     run->started = true;
@@ -521,8 +523,8 @@ lw_status lw_sundials_restart(lw_integration *integration, double t, const doubl
     forget(run);
     run->started = false;
     const bool bounded = run->event.longest < HUGE_VAL;
-    lw_event_reset(&run->event, t);
-    if (bounded) bound_steps(run);
+    lw_event_reset(&run->event, integration->system, t);
+    if (bounded || run->event.longest < HUGE_VAL) bound_steps(run);
     memcpy(NV_DATA_S(run->y), y, sizeof *y * (size_t)integration->system->size);
     int flag = run->restart(run, HUGE_VAL);
     return flag < 0 ? gave_up(run, flag, error) : LW_OK;

@@ -14,6 +14,7 @@
 #include "model/signals.h"
 
 #include <math.h>
+#include <string.h>
 
 static int count_in(const lw_force *force) {
     int count = 0;
@@ -95,6 +96,51 @@ static void variables_of(const lw_model *model, const lw_data *data, const lw_fo
         return;
     }
     out[0] = force->type == LW_FORCE_TORSION ? x - force->free_length : x, out[1] = v, out[2] = t;
+}
+
+/* Degrees of signals and defaults in time, each behind those that it uses. */
+static int degrees(const lw_model *model, const lw_value_order *order, unsigned char *of_values) {
+    int most = 0, operands;
+    for (int k = 0; k < order->count; k++) {
+        const int entry = order->entries[k];
+        if (entry >= lw_conditions_named(model)) continue;
+        of_values[entry] =
+            (unsigned char)lw_function_degree(model->values.functions[entry], 0, of_values, &operands);
+        most = operands > most ? operands : most;
+    }
+    return most;
+}
+
+static int operands_in(const lw_function *f, size_t time, const unsigned char *of_values) {
+    int operands = 0;
+    if (f) (void)lw_function_degree(f, time, of_values, &operands);
+    return operands;
+}
+
+bool lw_conditions_in_time(const lw_model *model, unsigned char *of_values) {
+    const lw_values *values = &model->values;
+    memset(of_values, 0, (size_t)values->count + 1);
+    int most = degrees(model, &values->for_motion, of_values);
+    for (int k = 0; k < model->force_count; k++) {
+        const lw_force *force = &model->forces[k];
+        const int law = operands_in(force->law, 2, of_values), drive = operands_in(force->drive, 0, of_values);
+        most = law > most ? law : drive > most ? drive : most;
+        for (int c = 0; c < 6; c++) {
+            const int own = operands_in(force->components[c], 0, of_values);
+            most = own > most ? own : most;
+        }
+    }
+    for (int k = 0; k < values->state_count; k++) {
+        const int own = operands_in(values->functions[values->input_count + k], 0, of_values);
+        most = own > most ? own : most;
+    }
+    (void)degrees(model, &values->for_events, of_values);
+    for (int k = 0; k < model->event_count; k++) {
+        int operands;
+        const int own = lw_function_degree(model->events[k].when, 0, of_values, &operands);
+        most = own > most ? own : most;
+    }
+    return most > 1;
 }
 
 bool lw_conditions_need_poses(const lw_model *model, const int *of_force) {

@@ -88,6 +88,9 @@ static lw_status create_method(lw_simulation *s, lw_error *error) {
     s->method_options.force = options->force ? &s->force : NULL;
     if (!lw_simulation_switches_create(s, s->model) || !lw_simulation_events_create(s)) return lw_out_of_memory(error);
     lw_simulation_switches_offer(s);
+    unsigned char *degrees = LW_NEW(s->arena, unsigned char, s->model->values.count + 1);
+    if (!degrees) return lw_out_of_memory(error);
+    s->timed = lw_conditions_in_time(s->model, degrees);
     return s->plan.formulation->create(s->model, &s->method_options, &s->method, error);
 }
 

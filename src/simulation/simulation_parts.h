@@ -112,6 +112,7 @@ struct lw_simulation {
     double next_t, *next_y;
 
     lw_switches switches;
+    bool timed; /* Conditions or events may change in time faster than the state. */
     double target;        /* end of the present call */
     int deferred;         /* event at `accepted`, which lies beyond the target, or -1 */
     int event;            /* the event that ended the last advance, or -1; the model's come first */

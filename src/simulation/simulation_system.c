@@ -398,6 +398,7 @@ void lw_simulation_system_make(lw_simulation *s) {
     const int own = f->cross ? f->root_count(s->method) : 0;
     system->watched = s->event_count + s->switches.count;
     system->root_count = own + system->watched;
+    system->brisk = s->timed ? 1e-3 * (options->end - options->start) : 0;
     system->roots = system_roots, system->cross = system_cross, system->glimpse = system_glimpse;
     system->release = own ? system_release : NULL;
     if (own) system->quadratures = 0; /* Close to an event power may be unbounded. */
