@@ -117,7 +117,7 @@ bool lw_event_scan(lw_event *event, lw_integration *integration, lw_state_within
     *from = s.cut ? s.to : s.from, *to = s.to;
     if (s.cut)
         event->longest = 16 * s.shortest;
-    else if (event->longest < HUGE_VAL && s.points < PER_STEP / 8)
-        event->longest *= 2;
+    else if (s.points < PER_STEP / 8)
+        event->longest = fmax(event->longest, 2 * (end - begin));
     return found;
 }

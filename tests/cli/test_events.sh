@@ -56,9 +56,9 @@ PYTHON
 expect 1 run "$source_dir/problems/bouncing_ball/model.yaml" --end 5
 says err 'event "bounce": it has happened 100 times'
 says err 'do: stop'
-says err 'model.yaml:14:3'
+says err 'model.yaml:13:3'
 # Written and read again, the same.
 expect 0 check "$work/kick.yaml"
 # Conserving steps refuse.
-expect 1 run "$work/kick.yaml" --method director --integrator energy-momentum --step 1e-3
+expect 2 run "$work/kick.yaml" --method director --integrator energy-momentum --step 1e-3
 says err "event"
