@@ -93,15 +93,17 @@ static int solve(const cli_command *command, const lw_model *model, const lw_run
 static int accel(const cli_command *command, int argc, char **argv) {
     const char *method = NULL;
     bool as_json = false;
-    cli_list settings = {.count = 0};
+    cli_changes changes = {.any_path = false};
     const cli_option options[] = {
         {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree", .text = &method},
-        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5", .list = &settings},
+        CLI_SET_OPTION(changes),
+        CLI_INPUT_OPTION(changes),
+        CLI_PATH_OPTION(changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &as_json},
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &changes, &loaded,
                        &result)) {
         lw_run_options run;
         lw_run_defaults(loaded.model, &run);

@@ -12,8 +12,9 @@
  * Comparisons and logic give 0 or 1; everything but 0 is true.
  *
  * Names: the caller's variables, constants, inputs, user states and signals, pi, e. Quantities of the state,
- * as pin.q, 'left-knee'.q, point(load, 0, 0, 1).z, are found by the caller. Functions: see the table below; log is the
- * natural logarithm, angles are radians, mod has the sign of its second argument, step(x, x0, h0, x1, h1)
+ * as pin.q, 'left-knee'.q, point(load, 0, 0, 1).z, are found by the caller. Functions: see the list below, and
+ * the caller's tables, of one argument; log is the natural logarithm, angles are radians, mod has the sign of
+ * its second argument, step(x, x0, h0, x1, h1)
  * goes from h0 to h1 while x goes from x0 to x1, as a cubic (step5: a quintic, with a continuous second
  * derivative), ramp(x) is max(x, 0).
  *
@@ -198,6 +199,13 @@ static const lw_constant *find_constant(const lw_constant *constants, size_t cou
     return NULL;
 }
 
+static const lw_named_table *find_table(const lw_expression_names *names, word w) {
+    for (size_t i = 0; i < names->table_count; i++) {
+        if (word_is(w, names->tables[i].name)) return &names->tables[i];
+    }
+    return NULL;
+}
+
 static size_t value_count(const lw_expression_names *names) {
     return names->input_count + names->state_count + names->signal_count;
 }
@@ -211,7 +219,7 @@ bool lw_names_have(const lw_expression_names *names, const char *text, size_t le
     word w = {text, length};
     return find_variable(names, w) < names->variable_count ||
            find_constant(names->constants, names->constant_count, w) ||
-           find_value(names, w);
+           find_value(names, w) || find_table(names, w);
 }
 
 bool lw_reserved_word(const char *text) {
@@ -230,7 +238,7 @@ const char *lw_name_taken(const char *text) {
 }
 
 /* Name number i of all names that may have been meant: variables, constants, inputs, user states, signals,
- * built-in constants, functions. */
+ * tables, built-in constants, functions. */
 static const char *candidate(const lw_expression_names *names, size_t i) {
     if (i < names->variable_count) return names->variables[i];
     i -= names->variable_count;
@@ -238,6 +246,8 @@ static const char *candidate(const lw_expression_names *names, size_t i) {
     i -= names->constant_count;
     if (i < value_count(names)) return names->inputs[i].name;
     i -= value_count(names);
+    if (i < names->table_count) return names->tables[i].name;
+    i -= names->table_count;
     if (i < BUILTIN) return builtin[i].name;
     i -= BUILTIN;
     if (i < FUNCTIONS) return functions[i].name;
@@ -268,7 +278,8 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
                        "write a product with *");
     } else {
         int used = snprintf(remedy, sizeof remedy, "names known here:");
-        size_t count = p->names->variable_count + p->names->constant_count + value_count(p->names) + BUILTIN;
+        size_t count = p->names->variable_count + p->names->constant_count + value_count(p->names) +
+                       p->names->table_count + BUILTIN;
         for (size_t i = 0; i < count; i++) {
             const char *name = candidate(p->names, i);
             if ((size_t)used + strlen(name) + 8 > sizeof remedy) {
@@ -519,6 +530,37 @@ static bool parse_call(parser *p, const struct function *f, size_t offset) {
     return folds || emit(p, f->op, offset);
 }
 
+/* Parses the argument of a table; p->at is at its "(". */
+static bool parse_table(parser *p, const lw_named_table *table, size_t offset) {
+    size_t opened = p->at++, start = p->length;
+    char remedy[96];
+    (void)snprintf(remedy, sizeof remedy, "write %.40s(x)", table->name);
+    if (skip_space(p) == ')')
+        return fail(p, offset, remedy, "table \"%.40s\" has no argument", table->name);
+    if (!parse_level(p, OR)) return false;
+    if (skip_space(p) == ',')
+        return fail(p, p->at, remedy, "table \"%.40s\" takes one argument", table->name);
+    if (!close_parenthesis(p, opened)) return false;
+    lw_meaning *measure = &p->measures[p->height - 1], sum;
+    if (!lw_meaning_sum(measure, &table->argument, &sum)) {
+        char given[64], wanted[64];
+        lw_meaning_name(measure, given, sizeof given);
+        lw_meaning_name(&table->argument, wanted, sizeof wanted);
+        return fail(p, offset, "check the units of the argument and of the table's x",
+                    "table \"%.40s\" is one of %s, and its argument is %s", table->name, wanted, given);
+    }
+    *measure = table->value;
+    if (!append(p, (lw_instruction){.op = LW_OP_TABLE, .table = table->table}, offset)) return false;
+    if (p->length != start + 2 || p->code[start].op != LW_OP_CONSTANT) return true;
+    double value = lw_table_value(table->table, p->code[start].value);
+    if (!isfinite(value))
+        return fail(p, offset, "check the argument", "%.40s(%g) is too large", table->name,
+                    p->code[start].value);
+    p->code[start] = (lw_instruction){.value = value, .op = LW_OP_CONSTANT};
+    p->length = start + 1;
+    return true;
+}
+
 static bool push_value(parser *p, int number, lw_meaning measure, size_t offset) {
     if (!append(p, (lw_instruction){.op = LW_OP_INPUT, .input = number}, offset)) return false;
     p->measures[p->height - 1] = measure;
@@ -566,9 +608,11 @@ static bool parse_name(parser *p) {
     size_t variable = find_variable(p->names, w);
     const lw_constant *constant = find_constant(p->names->constants, p->names->constant_count, w);
     const lw_constant *value = find_value(p->names, w);
+    const lw_named_table *table = find_table(p->names, w);
     const struct function *f = find_function(w);
     if (!constant) constant = find_constant(builtin, BUILTIN, w);
 
+    if (table && called) return parse_table(p, table, offset);
     if (f && called) return parse_call(p, f, offset);
     if (!called) p->at = offset + w.length; /* White space is not part of an operand. */
     if (variable < p->names->variable_count) {
@@ -588,6 +632,11 @@ static bool parse_name(parser *p) {
             return fail(p, offset, "give it a finite value", "\"%.*s\" has no finite value", SHOW(w));
         }
         return push_constant(p, constant->value, constant->meaning, offset);
+    }
+    if (table) {
+        char remedy[96];
+        (void)snprintf(remedy, sizeof remedy, "write %.40s(x), e.g. %.40s(t)", table->name, table->name);
+        return fail(p, offset, remedy, "table \"%.40s\" has no argument", table->name);
     }
     if (f) {
         char remedy[64];

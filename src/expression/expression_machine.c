@@ -20,7 +20,7 @@
 #define LN10 2.302585092994045684
 
 size_t lw_op_arity(lw_op op) {
-    if (op == LW_OP_INPUT) return 0;
+    if (op >= LW_OP_TABLE) return op == LW_OP_TABLE;
     if (op >= LW_OP_STEP) return 5;
     if (op == LW_OP_IF) return 3;
     if (op >= LW_OP_FIRST_BINARY) return 2;
@@ -158,6 +158,8 @@ static inline double *run_value(const lw_instruction *i, const double *variables
         p[-1] = p[-1] != 0 ? p[0] : p[1];
     } else if (op == LW_OP_INPUT) {
         *p++ = inputs[i->input];
+    } else if (op == LW_OP_TABLE) {
+        p[-1] = lw_table_value(i->table, p[-1]);
     } else {
         p -= 4;
         double x = p[-1], x0 = p[0], h0 = p[1], x1 = p[2], h1 = p[3];
@@ -335,6 +337,8 @@ static inline lw_jet *run_jet(const lw_instruction *i, const lw_jet *variables, 
         p[-1] = p[-1].f != 0 ? p[0] : p[1];
     } else if (op == LW_OP_INPUT) {
         *p++ = constant(inputs[i->input]);
+    } else if (op == LW_OP_TABLE) {
+        p[-1] = lw_table_jet(i->table, p[-1]);
     } else {
         p -= 4;
         p[-1] = step_jet(op, p[-1], p[0], p[1], p[2], p[3]);
@@ -377,10 +381,15 @@ double lw_machine_slope(const lw_instruction *code, size_t length, const double 
 
 /* --- conditions ----------------------------------------------------------------------------------- */
 
+/* Restarts at the kinks of longer tables would cost more than they save. */
+enum { FEW_KINKS = 50 };
+
 /* Does the value jump where the outcome changes, or (is_kink) only one of its derivatives? A step may be
  * either: its width decides. */
-static bool is_jump(lw_op op) {
-    switch (op) {
+static bool is_jump(const lw_instruction *i) {
+    switch ((lw_op)i->op) {
+    case LW_OP_TABLE:
+        return lw_table_smoothness(i->table) == LW_TABLE_JUMPS;
     case LW_OP_SIGN:
     case LW_OP_FLOOR:
     case LW_OP_CEIL:
@@ -397,7 +406,10 @@ static bool is_jump(lw_op op) {
     }
 }
 
-static bool is_kink(lw_op op) {
+static bool is_kink(const lw_instruction *i) {
+    const lw_op op = (lw_op)i->op;
+    if (op == LW_OP_TABLE)
+        return lw_table_smoothness(i->table) == LW_TABLE_KINKS && lw_table_count(i->table) <= FEW_KINKS;
     return op == LW_OP_ABS || op == LW_OP_RAMP || op == LW_OP_MIN || op == LW_OP_MAX;
 }
 
@@ -412,15 +424,15 @@ int lw_machine_conditions(lw_instruction *code, size_t length) {
                                                   : 0;
         for (size_t k = lw_op_arity(op); k > 0; k--) uses |= *--p;
         *p++ = uses;
-        i->slot = uses && (is_jump(op) || is_kink(op)) && count < MOST ? (unsigned char)++count : 0;
-        i->uses = is_kink(op) ? uses | LW_KINKS : uses;
+        i->slot = uses && (is_jump(i) || is_kink(i)) && count < MOST ? (unsigned char)++count : 0;
+        i->uses = is_kink(i) ? uses | LW_KINKS : uses;
     }
     return count;
 }
 
 bool lw_machine_jumps(const lw_instruction *code, size_t length) {
     for (const lw_instruction *i = code; i < code + length; i++)
-        if (i->slot && is_jump((lw_op)i->op) && i->uses & ~(unsigned)LW_ON_VALUES) return true;
+        if (i->slot && is_jump(i) && i->uses & ~(unsigned)LW_ON_VALUES) return true;
     return false;
 }
 
@@ -440,15 +452,16 @@ int lw_machine_degree(const lw_instruction *code, size_t length, size_t time, co
         int degree = most > 0 ? 2 : 0;
         if (op == LW_OP_VARIABLE && i->variable == time) degree = 1;
         if (op == LW_OP_INPUT && of_values) degree = of_values[i->input];
-        if (op == LW_OP_NEGATE || op == LW_OP_ADD || op == LW_OP_SUBTRACT || is_kink(op) || op == LW_OP_IF)
+        if (op == LW_OP_NEGATE || op == LW_OP_ADD || op == LW_OP_SUBTRACT || op == LW_OP_ABS ||
+            op == LW_OP_RAMP || op == LW_OP_MIN || op == LW_OP_MAX || op == LW_OP_IF)
             degree = most;
         if (op == LW_OP_MULTIPLY || (op == LW_OP_DIVIDE && p[-1] == 0)) degree = sum < 2 ? sum : 2;
         if (op == LW_OP_AND || op == LW_OP_OR || op == LW_OP_NOT) degree = 0;
-        if (is_jump(op)) {
+        if (is_jump(i)) {
             *of_operands = most > *of_operands ? most : *of_operands;
             degree = op == LW_OP_MOD ? most : op == LW_OP_STEP || op == LW_OP_STEP5 ? (most > 0 ? 2 : 0) : 0;
         }
-        if (is_kink(op)) *of_operands = most > *of_operands ? most : *of_operands;
+        if (is_kink(i)) *of_operands = most > *of_operands ? most : *of_operands;
         p -= operands;
         *p++ = (unsigned char)degree;
     }
@@ -456,8 +469,12 @@ int lw_machine_degree(const lw_instruction *code, size_t length, size_t time, co
 }
 
 /* The outcome of a condition with operands x. Of a step: 0 before it, 1 behind it, 2 within its width. */
-static double outcome_of(lw_op op, const double *x) {
+static double outcome_of(const lw_instruction *i, const double *x) {
+    const lw_op op = (lw_op)i->op;
+    double ignored;
     switch (op) {
+    case LW_OP_TABLE:
+        return lw_table_piece(i->table, x[0], &ignored);
     case LW_OP_SIGN:
         return sign(x[0]);
     case LW_OP_ABS:
@@ -483,10 +500,12 @@ static double outcome_of(lw_op op, const double *x) {
 
 /* The distance of the operands x from where a condition with this outcome changes; negative beyond. It is as
  * smooth as the operands where it passes through zero. */
-static double distance_of(lw_op op, const double *x, double outcome) {
+static double distance_of(const lw_instruction *i, const double *x, double outcome) {
     const double side = outcome != 0 ? 1 : -1;
     double start;
-    switch (op) {
+    switch ((lw_op)i->op) {
+    case LW_OP_TABLE:
+        return lw_table_piece(i->table, x[0], &start) == outcome ? start : -start;
     case LW_OP_SIGN:
         return outcome == 0 ? -fabs(x[0]) : outcome * x[0];
     case LW_OP_ABS:
@@ -515,8 +534,11 @@ static double distance_of(lw_op op, const double *x, double outcome) {
 }
 
 /* The result of a condition whose outcome is given. */
-static double value_with(lw_op op, const double *x, double outcome) {
+static double value_with(const lw_instruction *i, const double *x, double outcome) {
+    const lw_op op = (lw_op)i->op;
     switch (op) {
+    case LW_OP_TABLE:
+        return lw_table_piece_jet(i->table, outcome, constant(x[0])).f;
     case LW_OP_ABS:
         return outcome != 0 ? x[0] : -x[0];
     case LW_OP_RAMP:
@@ -535,9 +557,12 @@ static double value_with(lw_op op, const double *x, double outcome) {
     }
 }
 
-static lw_jet jet_with(lw_op op, const lw_jet *x, double outcome) {
+static lw_jet jet_with(const lw_instruction *i, const lw_jet *x, double outcome) {
+    const lw_op op = (lw_op)i->op;
     lw_jet u, w;
     switch (op) {
+    case LW_OP_TABLE:
+        return lw_table_piece_jet(i->table, outcome, x[0]);
     case LW_OP_ABS:
         return outcome != 0 ? x[0] : subtract(constant(0), x[0]);
     case LW_OP_RAMP:
@@ -570,7 +595,7 @@ lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_j
             continue;
         }
         p -= lw_op_arity((lw_op)i->op);
-        *p = jet_with((lw_op)i->op, p, held[i->slot - 1]);
+        *p = jet_with(i, p, held[i->slot - 1]);
         p++;
     }
     return isfinite(stack[0].f) ? stack[0] : lw_machine_jet(code, length, variables, inputs);
@@ -586,7 +611,7 @@ double lw_machine_value_held(const lw_instruction *code, size_t length, const do
             continue;
         }
         p -= lw_op_arity((lw_op)i->op);
-        *p = value_with((lw_op)i->op, p, held[i->slot - 1]);
+        *p = value_with(i, p, held[i->slot - 1]);
         p++;
     }
     return isfinite(stack[0]) ? stack[0] : lw_machine_value(code, length, variables, inputs);
@@ -605,10 +630,10 @@ static bool look(const lw_instruction *code, size_t length, const double *variab
             continue;
         }
         const double *x = p - lw_op_arity(op), was = at->held ? at->held[i->slot - 1] : NAN;
-        double outcome = i->uses & without ? NAN : outcome_of(op, x), distance = HUGE_VAL;
+        double outcome = i->uses & without ? NAN : outcome_of(i, x), distance = HUGE_VAL;
         if ((op == LW_OP_STEP || op == LW_OP_STEP5) && without & LW_KINKS && x[3] > x[1]) outcome = NAN;
         if (!isnan(was)) {
-            const double d = distance_of(op, x, was);
+            const double d = distance_of(i, x, was);
             distance = outcome == was ? fmax(d, 1e-300) : fmin(d, -1e-300);
             defined &= !isnan(d);
         }
@@ -616,7 +641,7 @@ static bool look(const lw_instruction *code, size_t length, const double *variab
         if (at->distances) at->distances[i->slot - 1] = distance;
         if (at->outcomes) at->outcomes[i->slot - 1] = outcome;
         if (chained && !isnan(was)) {
-            const double value = value_with(op, x, was);
+            const double value = value_with(i, x, was);
             p -= lw_op_arity(op);
             *p++ = value;
         } else

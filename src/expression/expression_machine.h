@@ -5,6 +5,7 @@
 #define LW_EXPRESSION_MACHINE_H
 
 #include "expression/expression_types.h"
+#include "expression/table.h"
 
 /* Deepest stack that a program may need; the compiler refuses programs that need more. */
 #define LW_MACHINE_STACK 64
@@ -61,13 +62,17 @@ typedef enum lw_op {
     LW_OP_STEP,  /* x, x0, h0, x1, h1: cubic blend */
     LW_OP_STEP5, /* the same, quintic */
 
-    /* pushes entry `input` of the vector of values (inputs, user states, signals, quantities); last, so that
-     * programs without such values run as fast as ever */
+    LW_OP_TABLE, /* the value of `table` at its operand; behind the others, so that programs without tables and
+                    values of the state run as fast as ever */
+    /* pushes entry `input` of the vector of values (inputs, user states, signals, quantities) */
     LW_OP_INPUT
 } lw_op;
 
 typedef struct lw_instruction {
-    double value;
+    union {
+        double value;
+        const lw_table *table; /* of LW_OP_TABLE; it lives as long as the program */
+    };
     unsigned char op; /* lw_op */
     unsigned char variable;
     unsigned char slot; /* of a condition: 1 + the place of its outcome; or 0 */
@@ -91,9 +96,9 @@ lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_
 double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
                         const double *inputs, lw_op op, int number);
 
-/* Conditions: comparisons, sign, floor, ceil, mod, steps, and the kinks of abs, min, max and ramp, where they
- * depend on variables or on the vector of values. Finds their slots and what they use; returns how many there
- * are. */
+/* Conditions: comparisons, sign, floor, ceil, mod, steps, tables that jump, and the kinks of abs, min, max, ramp
+ * and of tables with few points, where they depend on variables or on the vector of values. Finds their slots
+ * and what they use; returns how many there are. */
 int lw_machine_conditions(lw_instruction *code, size_t length);
 /* After lw_machine_conditions: may the value jump at one of them that depends on a variable? */
 bool lw_machine_jumps(const lw_instruction *code, size_t length);

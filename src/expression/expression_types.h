@@ -47,6 +47,13 @@ typedef enum lw_input_use {
     LW_INPUTS_NOT_IN_MOTIONS
 } lw_input_use;
 
+/* A table (table.h), called like a function, and what its argument and its value measure. */
+typedef struct lw_named_table {
+    const char *name;
+    const struct lw_table *table;
+    lw_meaning argument, value;
+} lw_named_table;
+
 /* Finds the quantity of the state (a joint's coordinate, a point's height, ...) whose name begins at text;
  * returns the length of the name, and fills the quantity's number in the vector of values and what it
  * measures. 0: none begins here; then syntax has a message if the text is meant as a quantity but names
@@ -68,6 +75,8 @@ typedef struct lw_expression_names {
     lw_input_use input_use;
     lw_quantity_finder *find_quantity; /* NULL: there are no quantities of a state here. */
     void *find_context;
+    const lw_named_table *tables;
+    size_t table_count;
 } lw_expression_names;
 
 /* The length of what may be the name of a quantity of the state at the beginning of text: words and quoted
@@ -77,7 +86,7 @@ size_t lw_quantity_extent(const char *text);
 /* The words that begin a quantity, by index, NULL behind the last: for suggestions. */
 const char *lw_quantity_word(size_t index);
 
-/* Does word[0..length) name a constant, a variable, an input, a user state or a signal? */
+/* Does word[0..length) name a constant, a variable, an input, a user state, a signal or a table? */
 bool lw_names_have(const lw_expression_names *names, const char *word, size_t length);
 
 #endif

@@ -10,6 +10,7 @@
 #define LW_FUNCTION_H
 
 #include "expression/expression_types.h"
+#include "expression/table.h"
 #include "expression/time_knots.h"
 
 typedef struct lw_function lw_function;
@@ -19,8 +20,7 @@ typedef struct lw_function lw_function;
  * Constants that overflow, divide by zero or are not numbers are failures. */
 lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_expression_names *names,
                                  lw_syntax *syntax);
-/* A table of y over ascending x as a function of variable number 0: straight between the points, or smooth (a
- * monotone cubic with continuous slope); beyond both ends a straight line with the slope there. NULL if there
+/* A table (table.h) of variable number 0, with straight lines beyond its ends. NULL if there
  * are fewer than two points, x does not ascend, a value or slope is not finite, or memory is out. */
 lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y, size_t count, bool smooth);
 
@@ -39,8 +39,14 @@ bool lw_function_is_constant(const lw_function *function);
 bool lw_function_may_jump(const lw_function *function);
 
 /* Calls `found` for the knots that it has as a function of time, which is variable number `time`
- * (time_knots.h). A table is a function of a coordinate and has none. */
+ * (time_knots.h). A function that is a table is one of a coordinate and has none. */
 void lw_function_knots(const lw_function *function, size_t time, lw_knot_found found, void *context);
+/* The same for a function of which the first and second derivatives are used as well. */
+void lw_function_motion_knots(const lw_function *function, size_t time, lw_knot_found found, void *context);
+
+/* The first table in an expression whose slope is not continuous: between its ends, or everywhere; NULL if
+ * there is none. */
+const lw_table *lw_function_rough_table(const lw_function *function, bool everywhere);
 
 /* inputs may be NULL if the function uses none; they do not change along the curve of a jet. */
 double lw_function_value(const lw_function *function, const double *variables, const double *inputs);
@@ -76,7 +82,7 @@ double lw_function_look(const lw_function *function, const double *variables, co
 
 /* Integral of a function without inputs over variable 0 from a to b (others held at variables[1..]): for
  * potentials.
- * Tables exactly, expressions by adaptive Gauss-Kronrod to 1e-13 of the integral of the magnitude; kinks and
+ * Tables, and sums of their multiples, exactly, other expressions by adaptive Gauss-Kronrod to 1e-13 of the integral of the magnitude; kinks and
  * jumps cost time, and what is narrower than a few per cent of the range and touches neither end may be
  * overlooked. variables may be NULL if there is only variable 0. */
 double lw_function_integral(const lw_function *function, double a, double b, const double *variables);

@@ -40,6 +40,7 @@ typedef struct lw_compiler {
     bool *posed;            /* The pose is given explicitly. */
     lw_joint_draft *drafts; /* spec's joints */
     lw_constant *constants; /* parameters, for expressions */
+    lw_named_table *tables;
     lw_constant *values;    /* inputs, user states and signals, in the order of the vector of values */
     bool *value_used;       /* in some expression */
     unsigned *value_needs;  /* LW_NEEDS_* of signals and defaults */
@@ -99,6 +100,11 @@ const lw_function *lw_compile_function(lw_compiler *compiler, const lw_expressio
  * the reader cannot judge. */
 void lw_compile_measure(lw_compiler *compiler, const lw_expression_text *text, const lw_function *function,
                         lw_quantity wanted);
+
+/* compile_tables.c: the tables, for expressions. */
+lw_status lw_compile_tables(lw_compiler *compiler);
+/* Reports a table in a motion whose slope jumps; returns whether there is one. */
+bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint, const lw_function *function);
 
 /* validate.c: false after an error. */
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body);

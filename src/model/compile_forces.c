@@ -5,6 +5,7 @@
  */
 #include "model/compile.h"
 #include "model/data.h"
+#include "model/quantity.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +26,8 @@ static void compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, lw
                                   joint->motion[motion->speed + c]},
             of_time, 1, LW_USE_MOTION);
     for (int c = 0; c < motion->count; c++)
-        if (motion->functions[c] && lw_function_may_jump(motion->functions[c]))
+        if (motion->functions[c] && !lw_compile_motion_tables(compiler, joint, motion->functions[c]) &&
+            lw_function_may_jump(motion->functions[c]))
             lw_compile_warning(
                 compiler, "joint", joint->name, joint->place,
                 "use smooth functions such as step(t, t0, h0, t1, h1), or drive the joint by a force",
@@ -409,6 +411,12 @@ static bool depends_on(const lw_model *model, int closure, int coordinate) {
         if (force->closure != closure || force->q != coordinate) continue;
         if (force->type == LW_FORCE_TORSION) return true;
         if (force->drive && lw_function_uses(force->drive, 1)) return true;
+    }
+    for (int k = 0; k < model->values.quantity_count; k++) { /* Expressions may depend on any of these. */
+        const lw_state_quantity *quantity = &model->values.quantities[k];
+        if (quantity->kind == LW_Q_COORDINATE && quantity->other == closure &&
+            quantity->component == coordinate)
+            return true;
     }
     return false;
 }

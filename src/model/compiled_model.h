@@ -203,7 +203,11 @@ typedef struct lw_values {
     /* The first element whose force depends on a quantity of the state, and the first that depends on a user
      * state; -1: none does. */
     int element_of_quantities, element_of_states;
-    int motion_of_states; /* The first motion that depends on user states, or -1. */
+    /* The user states that motions depend on come first in this list, then those that the rates of these
+     * depend on; what their rates need is for_motions, without quantities. */
+    const int *moving;
+    int mover_count, moving_count;
+    lw_value_order for_motions;
 } lw_values;
 
 typedef struct lw_output {
@@ -258,7 +262,8 @@ struct lw_model {
     lw_force *forces;
     int knot_count, rhythm_count;
     lw_model_knot *knots;   /* Times at which forces or motions have a jump or kink (model_knots.h), */
-    lw_knot *rhythms;       /* and those that recur. */
+    lw_knot *rhythms;       /* and those that recur, */
+    int *rhythm_groups;     /* in groups of so many neighbours of one period. */
     bool depends_on_time;   /* prescribed motions, or elements that are functions of t */
     bool forces_need_world; /* some element needs world poses */
     int constraint_count;

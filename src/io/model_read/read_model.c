@@ -1,7 +1,8 @@
 /* read_model.c - model files (docs/model-format.md) to specs.
  *
  * A file is loaded whole (at most LW_YAML_MAX_BYTES), converted to a tree (yaml.c), and read section by
- * section: parameters and inputs first, then bodies, joints, forces, constraints, events, in any order in the file,
+ * section: parameters and inputs first, then tables, bodies, joints, forces, constraints, events, in any order in the
+ * file,
  * so that each reference can be checked when it is read. Faults are reported in the order of the file. Cost
  * O(size of the file + number of objects).
  */
@@ -177,9 +178,9 @@ static bool good_version(lw_reader *reader, const lw_yaml *root) {
 
 static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *settings,
                       size_t setting_count) {
-    static const char *const keys[] = {"linkwork", "name",   "description", "parameters", "inputs", "signals",
-                                       "states",   "outputs", "gravity",    "bodies",     "joints", "forces",
-                                       "constraints", "events", "run",      NULL};
+    static const char *const keys[] = {"linkwork", "name",    "description", "parameters",  "inputs", "tables",
+                                       "signals",  "states",  "outputs",     "gravity",     "bodies", "joints",
+                                       "forces",   "constraints", "events",  "run",         NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
     /* The section is under a misspelt key. */
@@ -204,6 +205,7 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
     if (reader->out_of_memory) return;
     lw_read_signals(reader, lw_yaml_get(root, "states"), lw_yaml_get(root, "signals"));
     if (!reader->only_run) {
+        lw_read_tables(reader, lw_yaml_get(root, "tables"));
         read_gravity(reader, lw_yaml_get(root, "gravity"));
         lw_read_bodies(reader, lw_yaml_get(root, "bodies"));
         lw_read_joints(reader, lw_yaml_get(root, "joints"));
@@ -302,8 +304,17 @@ lw_status lw_read_model(const char *path, const lw_setting *settings, size_t set
                         lw_spec **spec) {
     if (spec) *spec = NULL;
     if (!spec || !path || !settings_given(settings, setting_count)) return LW_ERROR_ARGUMENT;
-    lw_reader reader = {.file = path};
+    lw_reader reader = {.file = path, .has_folder = true};
     return read_file(&reader, path, settings, setting_count, report, spec);
+}
+
+lw_status lw_read_model_with(const char *path, const lw_read_options *options, lw_report *report,
+                             lw_spec **spec) {
+    if (spec) *spec = NULL;
+    if (!spec || !path || !options || !settings_given(options->settings, options->setting_count))
+        return LW_ERROR_ARGUMENT;
+    lw_reader reader = {.file = path, .has_folder = true, .any_path = options->any_path};
+    return read_file(&reader, path, options->settings, options->setting_count, report, spec);
 }
 
 lw_status lw_read_run(const char *path, const lw_setting *settings, size_t setting_count, lw_spec **spec) {

@@ -223,7 +223,9 @@ lw_expression_names lw_reader_names(const lw_reader *reader) {
                                  .inputs = reader->inputs,
                                  .input_count = reader->input_count,
                                  .state_count = reader->state_count,
-                                 .signal_count = reader->signal_count};
+                                 .signal_count = reader->signal_count,
+                                 .tables = reader->tables,
+                                 .table_count = reader->table_count};
 }
 
 /* Returns whether the text is one number without unit, such as 90 or -1.5e3. */
@@ -614,7 +616,9 @@ const char *lw_reader_law(lw_reader *reader, const lw_yaml *node, const char *te
                                  .state_count = reader->state_count,
                                  .signal_count = reader->signal_count,
                                  .input_use = variables->inputs,
-                                 .find_quantity = find_quantity};
+                                 .find_quantity = find_quantity,
+                                 .tables = reader->tables,
+                                 .table_count = reader->table_count};
     lw_syntax syntax = {0};
     bool uses_time = false, uses_values = false;
     for (size_t k = 0; k < LW_MAX_VARIABLES; k++)

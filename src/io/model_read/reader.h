@@ -81,8 +81,11 @@ typedef struct lw_reader {
     size_t input_count, state_count, signal_count, value_capacity;
     lw_later *later;
     size_t later_count, later_capacity;
+    lw_named_table *tables; /* for expressions */
+    size_t table_count, table_capacity;
+    bool has_folder, any_path; /* `file` is the path of a file; tables may come from other folders than its */
 
-    lw_name_table bodies, joints, forces, constraints, events, states, signals, outputs;
+    lw_name_table table_names, bodies, joints, forces, constraints, events, states, signals, outputs;
     lw_name_table connected; /* names of bodies in joints (read_loose.c) */
     bool muted;              /* faults are neither reported nor counted */
     bool warned;             /* warnings are not reported: an earlier step of the repeat had some */
@@ -121,7 +124,7 @@ lw_place lw_reader_place(const lw_yaml *map, const char *key);
 /* Is the node a list of count entries? */
 bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count);
 
-/* What a number may be an expression of: parameters and indices; the names of inputs, to refuse them. */
+/* What a number may be an expression of: parameters, indices and tables; the names of inputs, to refuse them. */
 lw_expression_names lw_reader_names(const lw_reader *reader);
 /* The value must measure the quantity, as far as units and parameters with units say what it measures. */
 bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
@@ -240,6 +243,7 @@ void lw_read_parameters(lw_reader *reader, const lw_yaml *parameters, const lw_y
 void lw_read_signals(lw_reader *reader, const lw_yaml *states, const lw_yaml *signals);
 void lw_read_outputs(lw_reader *reader, const lw_yaml *outputs);
 void lw_read_later(lw_reader *reader);
+void lw_read_tables(lw_reader *reader, const lw_yaml *section);
 void lw_read_bodies(lw_reader *reader, const lw_yaml *section);
 void lw_read_joints(lw_reader *reader, const lw_yaml *section);
 void lw_read_forces(lw_reader *reader, const lw_yaml *section);

@@ -172,6 +172,54 @@ lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
     return LW_OK;
 }
 
+/* --- tables --------------------------------------------------------------------------------------- */
+
+static bool has_named(const lw_parameter *list, size_t count, const char *name) {
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(list[k].name, name) == 0) return true;
+    return false;
+}
+
+lw_status lw_spec_add_table(lw_spec *spec, const lw_table_spec *table) {
+    if (!spec || !table || !table->name || table->size < 0 || !table->x || !table->y) return LW_ERROR_ARGUMENT;
+    bool taken = has_named(spec->parameters, spec->parameter_count, table->name) ||
+                 has_named(spec->inputs, spec->input_count, table->name);
+    for (size_t k = 0; k < spec->table_count && !taken; k++)
+        taken = strcmp(spec->tables[k].name, table->name) == 0;
+    for (size_t k = 0; k < spec->state_count && !taken; k++)
+        taken = strcmp(spec->states[k].name, table->name) == 0;
+    for (size_t k = 0; k < spec->signal_count && !taken; k++)
+        taken = strcmp(spec->signals[k].name, table->name) == 0;
+    if (taken) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_table_spec copy = *table;
+    copy.name = copy_name(&copier, table->name);
+    copy.x = copy_numbers(&copier, table->x, table->size);
+    copy.y = copy_numbers(&copier, table->y, table->size);
+    copy.file = copy_text(&copier, table->file);
+    copy.x_column = copy_text(&copier, table->x_column);
+    copy.y_column = copy_text(&copier, table->y_column);
+
+    lw_table_spec *list =
+        with_room(spec->arena, spec->tables, spec->table_count, &spec->table_capacity, sizeof *list);
+    lw_table_source *sources = with_room(spec->arena, spec->table_sources, spec->table_count,
+                                         &spec->table_source_capacity, sizeof *sources);
+    if (!list || !sources) return LW_ERROR_MEMORY;
+    spec->tables = list;
+    spec->table_sources = sources;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    sources[spec->table_count] = (lw_table_source){copy.x, copy.y, copy.size};
+    list[spec->table_count++] = copy;
+    return LW_OK;
+}
+
+bool lw_spec_table_is_of_file(const lw_spec *spec, size_t index) {
+    const lw_table_spec *table = &spec->tables[index];
+    const lw_table_source *source = &spec->table_sources[index];
+    return table->file && table->x_column && table->y_column && table->x == source->x &&
+           table->y == source->y && table->size == source->size;
+}
+
 /* --- elements ------------------------------------------------------------------------------------- */
 
 lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body) {
@@ -388,6 +436,7 @@ const double *lw_spec_gravity(const lw_spec *spec) { return spec ? spec->gravity
 const lw_run_spec *lw_spec_run(const lw_spec *spec) { return spec ? &spec->run : NULL; }
 size_t lw_spec_parameter_count(const lw_spec *spec) { return spec ? spec->parameter_count : 0; }
 size_t lw_spec_input_count(const lw_spec *spec) { return spec ? spec->input_count : 0; }
+size_t lw_spec_table_count(const lw_spec *spec) { return spec ? spec->table_count : 0; }
 size_t lw_spec_body_count(const lw_spec *spec) { return spec ? spec->body_count : 0; }
 size_t lw_spec_joint_count(const lw_spec *spec) { return spec ? spec->joint_count : 0; }
 size_t lw_spec_force_count(const lw_spec *spec) { return spec ? spec->force_count : 0; }
@@ -412,6 +461,10 @@ const char *lw_spec_input(const lw_spec *spec, size_t index, double *value) {
 
 const char *lw_spec_input_expression(const lw_spec *spec, size_t index) {
     return spec && index < spec->input_count ? spec->inputs[index].text : NULL;
+}
+
+lw_table_spec *lw_spec_table(lw_spec *spec, size_t index) {
+    return spec && index < spec->table_count ? &spec->tables[index] : NULL;
 }
 
 lw_body_spec *lw_spec_body(lw_spec *spec, size_t index) {

@@ -8,7 +8,7 @@
  *
  * Integers are little-endian; numbers are IEEE 754 binary64, their bits as a u64. A text is a u32, 1 + its
  * length, or 0 for none, and its bytes. Lists begin with a u32 count. Contents: name, file, gravity, run;
- * parameters and inputs; bodies, joints, forces, constraints with their places; events, signals, states,
+ * parameters and inputs; tables; bodies, joints, forces, constraints with their places; events, signals, states,
  * outputs; bindings (bindings.h). Fields of objects that hold numbers are counted through in the order of the
  * tables below, which is how a binding
  * names its results.
@@ -273,6 +273,19 @@ static void walk_column(walk *w, const double **column, int size) {
     if (present && values && !w->failed) walk_numbers(w, values, (size_t)size);
 }
 
+static void walk_table(walk *w, lw_table_spec *table) {
+    walk_name(w, &table->name);
+    WALK_ENUM(w, table->interpolation, lw_interpolation, LW_INTERPOLATIONS);
+    WALK_ENUM(w, table->beyond, lw_beyond, LW_BEYONDS);
+    walk_int(w, &table->size, INT_MIN, INT_MAX);
+    walk_column(w, &table->x, table->size);
+    walk_column(w, &table->y, table->size);
+    walk_text(w, &table->file);
+    walk_text(w, &table->x_column);
+    walk_text(w, &table->y_column);
+    walk_place(w, &table->place);
+}
+
 static void walk_force(walk *w, lw_force_spec *force) {
     walk_name(w, &force->name);
     WALK_ENUM(w, force->type, lw_force_type, LW_FORCE_TYPES);
@@ -395,6 +408,7 @@ static void walk_joint_places(walk *w, lw_joint_places *p) {
     }
 
 LIST(walk_parameters, lw_parameter, walk_parameter)
+LIST(walk_table_list, lw_table_spec, walk_table)
 LIST(walk_bodies, lw_body_spec, walk_body)
 LIST(walk_joints, lw_joint_spec, walk_joint)
 LIST(walk_forces, lw_force_spec, walk_force)
@@ -422,6 +436,9 @@ static size_t owners(const lw_spec *spec, lw_binding_owner owner) {
         return spec->force_count;
     case LW_OWNER_CONSTRAINT:
         return spec->constraint_count;
+    case LW_OWNER_POINTS_X:
+    case LW_OWNER_POINTS_Y:
+        return spec->table_count;
     case LW_OWNER_STATE:
         return spec->state_count;
     case LW_OWNER_NONE:
@@ -436,16 +453,16 @@ static size_t owners(const lw_spec *spec, lw_binding_owner owner) {
 /* Sets the offset of the results from the number of their field, after reading. */
 static void place_results(walk *w, lw_binding *b, int number) {
     int count = lw_binding_results(b->kind);
-    bool table = b->owner == LW_OWNER_TABLE_X || b->owner == LW_OWNER_TABLE_Y;
+    const bool column = lw_binding_has_column(b->owner);
     demand(w, (b->kind == LW_BIND_STRUCTURE) == (b->owner == LW_OWNER_NONE));
     demand(w, b->object >= 0 && (size_t)b->object < owners(w->spec, b->owner));
-    demand(w, !table || b->kind == LW_BIND_NUMBER);
+    demand(w, !column || b->kind == LW_BIND_NUMBER);
     demand(w, b->kind != LW_BIND_SHAPE || (b->owner == LW_OWNER_BODY && number == 0));
     if (w->failed || b->owner == LW_OWNER_NONE) return;
-    if (table) {
-        const lw_law_spec *law = &w->spec->forces[b->object].law;
-        b->table = b->owner == LW_OWNER_TABLE_X ? law->table_x : law->table_y;
-        demand(w, b->table && number >= 0 && number < law->table_size && number < INT_MAX / 8);
+    if (column) {
+        int size = 0;
+        b->table = lw_binding_column(w->spec, b->owner, (size_t)b->object, &size);
+        demand(w, b->table && number >= 0 && number < size && number < INT_MAX / 8);
         b->offset = w->failed ? 0 : number * (int)sizeof(double);
         return;
     }
@@ -454,7 +471,7 @@ static void place_results(walk *w, lw_binding *b, int number) {
 }
 
 static void walk_binding(walk *w, lw_binding *b) {
-    bool table = b->owner == LW_OWNER_TABLE_X || b->owner == LW_OWNER_TABLE_Y;
+    const bool column = lw_binding_has_column(b->owner);
     WALK_ENUM(w, b->kind, lw_binding_kind, LW_BIND_KINDS);
     WALK_ENUM(w, b->owner, lw_binding_owner, LW_OWNERS);
     WALK_ENUM(w, b->rule, lw_binding_rule, LW_RULES);
@@ -463,7 +480,7 @@ static void walk_binding(walk *w, lw_binding *b) {
     b->kept = (unsigned)kept;
     walk_int(w, &b->object, 0, INT_MAX);
     if (!reading(w) && b->owner != LW_OWNER_NONE)
-        number = table ? b->offset / (int)sizeof(double) : field_at(owner_fields[b->owner], b->offset);
+        number = column ? b->offset / (int)sizeof(double) : field_at(owner_fields[b->owner], b->offset);
     walk_int(w, &number, 0, INT_MAX);
     walk_place(w, &b->place);
     if (reading(w)) place_results(w, b, number);
@@ -530,6 +547,23 @@ static void walk_bindings(walk *w, lw_bindings *all) {
         if (lives(w->spec, &all->items[k])) walk_binding_data(w, all, &all->items[k]);
 }
 
+/* Tables, and that they have the points that they were saved with. */
+static void walk_tables(walk *w) {
+    lw_spec *spec = w->spec;
+    walk_table_list(w, &spec->tables, &spec->table_count, &spec->table_capacity);
+    if (reading(w)) {
+        spec->table_sources = LW_NEW(spec->arena, lw_table_source, spec->table_count + 1);
+        spec->table_source_capacity = spec->table_count;
+        if (!spec->table_sources) w->failed = true;
+    }
+    for (size_t k = 0; k < spec->table_count && !w->failed; k++) {
+        const lw_table_spec *table = &spec->tables[k];
+        bool own = !reading(w) && lw_spec_table_is_of_file(spec, k);
+        walk_flag(w, &own);
+        if (reading(w) && own) spec->table_sources[k] = (lw_table_source){table->x, table->y, table->size};
+    }
+}
+
 /* --- the whole ------------------------------------------------------------------------------------ */
 
 static void walk_spec(walk *w) {
@@ -545,6 +579,7 @@ static void walk_spec(walk *w) {
     for (size_t k = 0; k < spec->parameter_count; k++)
         demand(w, spec->parameters[k].evaluated < spec->parameter_count);
     walk_parameters(w, &spec->inputs, &spec->input_count, &spec->input_capacity);
+    walk_tables(w);
     walk_bodies(w, &spec->bodies, &spec->body_count, &spec->body_capacity);
     walk_joints(w, &spec->joints, &spec->joint_count, &spec->joint_capacity);
     walk_forces(w, &spec->forces, &spec->force_count, &spec->force_capacity);

@@ -42,6 +42,12 @@ typedef struct lw_joint_places {
     lw_place point[2], axes[2][3]; /* as geometry of lw_joint_spec */
 } lw_joint_places;
 
+/* The points of a table as they were added; as long as the table still has them, its file is their source. */
+typedef struct lw_table_source {
+    const double *x, *y;
+    int size;
+} lw_table_source;
+
 struct lw_spec {
     lw_arena *arena;
     const char *name, *file; /* never NULL; "" if not given */
@@ -49,6 +55,8 @@ struct lw_spec {
     lw_run_spec run;
 
     lw_parameter *parameters, *inputs; /* an input's value is its default */
+    lw_table_spec *tables;
+    lw_table_source *table_sources;
     lw_body_spec *bodies;
     lw_joint_spec *joints;
     lw_force_spec *forces;
@@ -58,10 +66,10 @@ struct lw_spec {
     lw_signal_spec *signals;
     lw_state_spec *states;
     lw_output_spec *outputs;
-    size_t parameter_count, input_count, body_count, joint_count, force_count, constraint_count, signal_count,
-        state_count, output_count;
-    size_t parameter_capacity, input_capacity, body_capacity, joint_capacity, force_capacity,
-        constraint_capacity, signal_capacity, state_capacity, output_capacity;
+    size_t parameter_count, input_count, table_count, body_count, joint_count, force_count, constraint_count,
+        signal_count, state_count, output_count;
+    size_t parameter_capacity, input_capacity, table_capacity, table_source_capacity, body_capacity,
+        joint_capacity, force_capacity, constraint_capacity, signal_capacity, state_capacity, output_capacity;
 
     /* Places of bodies and joints by index, as far as the reader has given them. */
     lw_body_places *body_places;
@@ -82,6 +90,8 @@ lw_status lw_spec_evaluated(lw_spec *spec, size_t index, double value, const cha
 /* lw_spec_set_input with the place of the input in the model file. */
 lw_status lw_spec_place_input(lw_spec *spec, const char *name, double value, lw_place place);
 lw_status lw_spec_place_input_expression(lw_spec *spec, const char *name, const char *text, lw_place place);
+/* Does a table still have the points that were read from its file? */
+bool lw_spec_table_is_of_file(const lw_spec *spec, size_t index);
 /* Records where an expression stands. plain: its characters stand one behind the other in one line. */
 lw_status lw_spec_place_text(lw_spec *spec, const char *text, lw_place place, bool plain);
 /* The place of character `offset` of an expression of the object at `object`; that of the object if it is not
