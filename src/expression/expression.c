@@ -648,6 +648,10 @@ static bool parse_name(parser *p) {
     p->at = offset;
     if (!parse_quantity(p, &found)) return false;
     if (found) return true;
+    if (called && p->names->find_quantity && lw_quantity_is_called(w.start, w.length))
+        return fail(p, offset + w.length,
+                    "close it with \")\"; within { } of a model file an expression with commas stands in quotes",
+                    "\"(\" is never closed");
     p->at = offset + w.length;
     for (size_t i = 0; i < NOT_NUMBERS; i++) {
         if (word_is(w, not_numbers[i])) {

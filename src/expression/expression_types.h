@@ -83,6 +83,8 @@ typedef struct lw_expression_names {
  * names with dots between them, 'left-knee'.q, or a call with its component, point(load, 0, 0, 1).z; also a
  * lone word that may name one (kinetic). 0: none. */
 size_t lw_quantity_extent(const char *text);
+/* Is the word one of those that are called, as point in point(load, 0, 0, 1).z? */
+bool lw_quantity_is_called(const char *word, size_t length);
 /* The words that begin a quantity, by index, NULL behind the last: for suggestions. */
 const char *lw_quantity_word(size_t index);
 

@@ -32,6 +32,10 @@ static bool is_one_of(const char *text, size_t length, const char *const *words,
     return false;
 }
 
+bool lw_quantity_is_called(const char *word, size_t length) {
+    return is_one_of(word, length, called, CALLED);
+}
+
 /* The length of a quoted name with its marks; 0 if it is not closed. */
 static size_t quoted(const char *text) {
     for (size_t k = 1; text[k]; k++) {
