@@ -61,6 +61,7 @@ static bool observe(const lw_sample *sample, void *context) {
 /* Keeps a notification. If there is no memory it is dropped; the summary still counts it. */
 static void hear(double t, const char *kind, const char *text, void *context) {
     run *r = context;
+    if (r->results && strcmp(kind, "event") == 0) (void)lw_results_event(r->results, t, text);
     if (r->event_count == r->event_room) {
         size_t room = r->event_room ? 2 * r->event_room : 64;
         event *more = realloc(r->events, room * sizeof *more);
@@ -219,8 +220,10 @@ static void print_json(const run *r, lw_data *data) {
     for (size_t k = 0; k < r->event_count; k++) {
         json_object(&j, NULL);
         json_number(&j, "t", r->events[k].t);
+        const bool own = strcmp(r->events[k].kind, "event") == 0; /* the text is its name */
+        json_text(&j, "name", own ? r->events[k].text : NULL);
         json_text(&j, "kind", r->events[k].kind);
-        json_text(&j, "text", r->events[k].text);
+        json_text(&j, "text", own ? NULL : r->events[k].text);
         json_object_end(&j);
     }
     json_array_end(&j);
@@ -384,7 +387,7 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
     lw_status closed = lw_results_close(r->results, r->samples > 0 ? &r->summary : NULL,
                                         &close_error); /* reports faults of writing */
     if (closed != LW_OK) return cli_fault(r->command, closed, &close_error);
-    if (status == LW_OK) return CLI_DONE;
+    if (status == LW_OK || status == LW_EVENT) return CLI_DONE; /* An event of the model may end the run. */
     int result = status == LW_ERROR_STOPPED
                      ? cli_say(r->command, CLI_FAILED, "stopped at t = %g s on request", r->t)
                      : cli_fault(r->command, status, &error);

@@ -77,6 +77,8 @@ LW_API bool lw_results_want_accelerations(const lw_results *results);
 LW_API bool lw_results_want_reactions(const lw_results *results);
 /* What a sample does not carry is left empty (CSV) or NaN (HDF5). Does not allocate, but HDF5 does. */
 LW_API lw_status lw_results_write(lw_results *results, const lw_sample *sample);
+/* An event of the model at time t, which the file names at its end, and plots show. */
+LW_API lw_status lw_results_event(lw_results *results, double t, const char *name);
 /* summary goes into the file; NULL: there is none. Tells of the first fault of writing. */
 LW_API lw_status lw_results_close(lw_results *results, const lw_run_summary *summary, lw_error *error);
 

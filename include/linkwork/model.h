@@ -80,6 +80,9 @@ LW_API const char *lw_model_input_name(const lw_model *model, int input);
 LW_API double lw_model_input_default(const lw_model *model, int input); /* NaN: an expression */
 /* Parameters, 0 .. count-1, in the order of the spec, with the values that the model was compiled with
  * (lw_spec_set_parameter; lw_simulation_set_parameter for those that enter forces only). */
+/* Events, in the order of the spec; NULL if there is none of that number. */
+LW_API int lw_model_event_count(const lw_model *model);
+LW_API const char *lw_model_event_name(const lw_model *model, int event);
 LW_API int lw_model_parameter_count(const lw_model *model);
 LW_API int lw_model_parameter(const lw_model *model, const char *name); /* -1 if there is none */
 LW_API const char *lw_model_parameter_name(const lw_model *model, int parameter);

@@ -54,6 +54,9 @@ LW_API lw_status lw_simulation_step(lw_simulation *simulation, lw_error *error);
 /* The caller's event that has ended the last call with LW_EVENT, an index of options->events; -1: none. */
 LW_API int lw_simulation_event(const lw_simulation *simulation);
 
+/* The model's event (lw_model_event_name) that has ended it, by `do: stop`; -1: none. */
+LW_API int lw_simulation_model_event(const lw_simulation *simulation);
+
 /* The present time; NaN for NULL. */
 LW_API double lw_simulation_time(const lw_simulation *simulation);
 /* The present state; either may be NULL. */

@@ -234,6 +234,36 @@ typedef struct lw_constraint_spec {
     lw_place place;
 } lw_constraint_spec;
 
+/* What happens at an event. */
+typedef enum lw_event_action {
+    LW_ACTION_STOP = 0,    /* the run ends there */
+    LW_ACTION_NOTE,        /* nothing but a note */
+    LW_ACTION_SET,         /* inputs or parameters change */
+    LW_ACTION_RESTITUTION, /* an impulse along a joint's coordinate reverses its speed */
+    LW_ACTIONS
+} lw_event_action;
+
+#define LW_EVENT_SETS 8
+
+/* An input, or a parameter that enters nothing but forces, by name, and its new value, an expression. */
+typedef struct lw_event_set {
+    const char *name, *value;
+} lw_event_set;
+
+/* The instant at which an expression of t, parameters and inputs passes through zero. */
+typedef struct lw_event_spec {
+    const char *name;
+    const char *when;
+    int direction; /* +1: upwards; -1: downwards; 0: both */
+    lw_event_action action;
+    int set_count; /* set */
+    lw_event_set sets[LW_EVENT_SETS];
+    const char *joint;  /* restitution: the joint, */
+    int coordinate;     /* which of its speeds, from 0, */
+    const char *factor; /* and an expression of 0 .. 1: the speed becomes -factor times what it was */
+    lw_place place;
+} lw_event_spec;
+
 /* A signal: a named expression of t, parameters, inputs, states, other signals and quantities of the state
  * (pin.q, body.load.z, ...), which may stand in laws, drives, applied forces, rates, outputs. Signals may use
  * each other in any order, but not in a circle. */
@@ -311,6 +341,7 @@ LW_API lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body);
 LW_API lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint);
 LW_API lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force);
 LW_API lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint);
+LW_API lw_status lw_spec_add_event(lw_spec *spec, const lw_event_spec *event);
 LW_API lw_status lw_spec_add_signal(lw_spec *spec, const lw_signal_spec *signal);
 LW_API lw_status lw_spec_add_state(lw_spec *spec, const lw_state_spec *state);
 LW_API lw_status lw_spec_add_output(lw_spec *spec, const lw_output_spec *output);
@@ -332,6 +363,7 @@ LW_API size_t lw_spec_body_count(const lw_spec *spec); /* ground does not count 
 LW_API size_t lw_spec_joint_count(const lw_spec *spec);
 LW_API size_t lw_spec_force_count(const lw_spec *spec);
 LW_API size_t lw_spec_constraint_count(const lw_spec *spec);
+LW_API size_t lw_spec_event_count(const lw_spec *spec);
 LW_API size_t lw_spec_signal_count(const lw_spec *spec);
 LW_API size_t lw_spec_state_count(const lw_spec *spec);
 LW_API size_t lw_spec_output_count(const lw_spec *spec);
@@ -341,6 +373,7 @@ LW_API lw_body_spec *lw_spec_body(lw_spec *spec, size_t index);
 LW_API lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index);
 LW_API lw_force_spec *lw_spec_force(lw_spec *spec, size_t index);
 LW_API lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index);
+LW_API lw_event_spec *lw_spec_event(lw_spec *spec, size_t index);
 LW_API lw_signal_spec *lw_spec_signal(lw_spec *spec, size_t index);
 LW_API lw_state_spec *lw_spec_state(lw_spec *spec, size_t index);
 LW_API lw_output_spec *lw_spec_output(lw_spec *spec, size_t index);

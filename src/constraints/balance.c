@@ -604,6 +604,7 @@ static void move(lw_balance *b, const lw_balance_state *s, const double *speeds)
 static void evaluate_elements(lw_balance *b, const lw_balance_state *s) {
     const lw_model *model = b->model;
     lw_data *data = b->data;
+    lw_data_hold(data, s->hold);
     lw_forces_clear(model, data, s->t);
     memset(b->gross, 0, (size_t)model->nv * sizeof *b->gross);
     for (int k = 0; k < model->force_count; k++) {

@@ -76,7 +76,7 @@ typedef struct lw_instruction {
     unsigned char op; /* lw_op */
     unsigned char variable;
     unsigned char slot; /* of a condition: 1 + the place of its outcome; or 0 */
-    unsigned char uses; /* of a condition: bit k, its operands depend on variable k */
+    unsigned char uses; /* of a condition: bit k, its operands depend on variable k; LW_KINKS */
     int input;
 } lw_instruction;
 
@@ -96,20 +96,26 @@ lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_
 double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
                         const double *inputs, lw_op op, int number);
 
-/* Conditions: comparisons, sign, floor, ceil, mod, steps of no width, and tables that jump, where they depend
- * on variables
- * (what depends on inputs alone changes only when the caller changes these). Finds their slots and what they
- * use; returns how many there are. */
+/* Conditions: comparisons, sign, floor, ceil, mod, steps, tables that jump, and the kinks of abs, min, max, ramp
+ * and of tables with few points, where they depend on variables or on the vector of values. Finds their slots
+ * and what they use; returns how many there are. */
 int lw_machine_conditions(lw_instruction *code, size_t length);
-/* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. */
+/* After lw_machine_conditions: may the value jump at one of them that depends on a variable? */
+bool lw_machine_jumps(const lw_instruction *code, size_t length);
+/* How its value depends on variable number `time`: 0 not, 1 linearly, 2 otherwise, between jumps and apart from
+ * what other variables do in time. of_values: the same of the entries of the vector of values; NULL: not at all.
+ * of_operands receives the most of the operands of its conditions. */
+int lw_machine_degree(const lw_instruction *code, size_t length, size_t time, const unsigned char *of_values,
+                      int *of_operands);
+/* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. A
+ * value that is not finite with these outcomes is that of the operands. */
 double lw_machine_value_held(const lw_instruction *code, size_t length, const double *variables,
                              const double *inputs, const double *held);
 lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_jet *variables,
                            const double *inputs, const double *held);
-/* The outcomes (may be NULL) of conditions that use no variable of the mask `without`, NAN of others. held:
- * outcomes as they were; returns the distance to where the first of these changes, negative where one has,
- * HUGE_VAL where there is none. */
+/* The outcomes of conditions that use no variable of the mask `without`, NAN of others, and how far each is
+ * from changing; returns the least of these distances. */
 double lw_machine_look(const lw_instruction *code, size_t length, const double *variables,
-                       const double *inputs, unsigned without, const double *held, double *outcomes);
+                       const double *inputs, unsigned without, const lw_look *at);
 
 #endif

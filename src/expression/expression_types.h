@@ -20,6 +20,18 @@ typedef struct lw_constant {
 
 #define LW_MAX_VARIABLES 4
 
+/* A look at the conditions of an expression, with one number per condition in each array; all may be NULL. */
+typedef struct lw_look {
+    const double *held; /* outcomes as they were, NAN: not held; operands see these outcomes, too */
+    double *outcomes;   /* receives those of the operands */
+    double *distances;  /* receives how far each is from changing, as a difference of its operands: negative
+                           where it has changed, HUGE_VAL if it is not held */
+} lw_look;
+/* In a mask of variables: conditions at which the value itself does not jump. */
+#define LW_KINKS 0x80u
+/* And those that depend on the vector of values. */
+#define LW_ON_VALUES 0x40u
+
 /* What is wrong with an expression: where (offset into the text, from 0) and how to mend it. */
 typedef struct lw_syntax {
     size_t offset;

@@ -202,10 +202,21 @@ lw_jet lw_function_jet_held(const lw_function *function, const lw_jet *variables
     return lw_machine_jet_held(function->code, function->length, variables, inputs, held);
 }
 
+bool lw_function_jumps(const lw_function *function) {
+    return function->conditions > 0 && lw_machine_jumps(function->code, function->length);
+}
+
+int lw_function_degree(const lw_function *function, size_t time, const unsigned char *of_values,
+                       int *of_operands) {
+    *of_operands = 0;
+    if (!function->code) return time == 0 ? 2 : 0;
+    return lw_machine_degree(function->code, function->length, time, of_values, of_operands);
+}
+
 double lw_function_look(const lw_function *function, const double *variables, const double *inputs,
-                        unsigned without, const double *held, double *outcomes) {
+                        unsigned without, const lw_look *at) {
     if (!function->conditions) return HUGE_VAL;
-    return lw_machine_look(function->code, function->length, variables, inputs, without, held, outcomes);
+    return lw_machine_look(function->code, function->length, variables, inputs, without, at);
 }
 
 /* --- integrals ------------------------------------------------------------------------------------ */

@@ -49,6 +49,9 @@ typedef struct lw_method_options {
      * stand there at that moment. NULL means the model's defaults. */
     const double *inputs;
     const double *states; /* The same of its user states; NULL means their start values. */
+    /* Outcomes at which the conditions in forces and signals are held; NULL: they are decided at every state.
+     * Methods with `cross` hold their own. */
+    const lw_outcomes *hold;
     /* Receives notes about a run (lw_note). May be NULL. */
     void (*note)(double t, const char *kind, const char *text, void *context);
     void *note_context;

@@ -330,6 +330,7 @@ static lw_status compile_elements(lw_compiler *compiler) {
     lw_status status = lw_compile_forces(compiler);
     if (status == LW_OK) status = lw_compile_constraints(compiler);
     if (status == LW_OK) status = lw_compile_outputs(compiler);
+    if (status == LW_OK) status = lw_compile_events(compiler);
     return status == LW_OK ? lw_compile_value_orders(compiler) : status;
 }
 
@@ -405,7 +406,7 @@ void lw_spec_check_parts(const lw_spec *spec, lw_report *report) {
     if (scratch && !lw_arena_failed(scratch) && compile_header(&compiler) == LW_OK &&
         compile_names(&compiler) == LW_OK && lw_compile_forces(&compiler) == LW_OK)
         /* A lack of memory is not reported here: the reader has already reported errors. */
-        (void)lw_compile_constraints(&compiler);
+        (void)(lw_compile_constraints(&compiler) == LW_OK && lw_compile_events(&compiler) == LW_OK);
     lw_arena_destroy(scratch);
 }
 

@@ -6,6 +6,7 @@
  *   compile_tree.c      spanning tree, loops, internal frames
  *   compile_signals.c   inputs, user states, signals, outputs: the vector of values that expressions read
  *   compile_forces.c    force elements, constraints, prescribed motions
+ *   compile_events.c    events
  *   idle_spins.c        rotations that move no inertia and on which nothing acts
  */
 #ifndef LW_COMPILE_H
@@ -57,6 +58,7 @@ typedef enum lw_expression_use {
     LW_USE_FORCE,  /* quantities of kinematics */
     LW_USE_RATE,   /* the same, for the rate of a user state */
     LW_USE_MOTION, /* time and user states */
+    LW_USE_EVENT,  /* what the equations of motion give, accelerations and reactions too */
     LW_USE_OUTPUT  /* everything: it is evaluated when accelerations and reactions are known */
 } lw_expression_use;
 
@@ -130,6 +132,9 @@ lw_status lw_compile_cut_angles(lw_compiler *compiler);
 lw_status lw_compile_constraints(lw_compiler *compiler);
 /* Free lengths that the model leaves to the initial state; to be called when this is known. */
 lw_status lw_compile_lengths(lw_compiler *compiler);
+
+/* compile_events.c */
+lw_status lw_compile_events(lw_compiler *compiler);
 
 /* model_knots.c: the jumps and kinks of all motions and elements at times that are known in advance. */
 lw_status lw_compile_knots(lw_compiler *compiler);

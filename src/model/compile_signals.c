@@ -264,7 +264,11 @@ const lw_function *lw_compile_function(lw_compiler *compiler, const lw_expressio
     const char *cause;
     const unsigned needs = needs_of(compiler, function, &cause);
     mark_used(compiler, function);
-    if (use != LW_USE_OUTPUT && needs & ~(unsigned)LW_NEEDS_KINEMATICS && cause)
+    const unsigned late = LW_NEEDS_LEDGER | LW_NEEDS_RUN; /* What an event cannot have at trial states. */
+    const unsigned refused = use == LW_USE_OUTPUT  ? 0
+                             : use == LW_USE_EVENT ? late
+                                                   : ~(unsigned)LW_NEEDS_KINEMATICS;
+    if (needs & refused && cause)
         refuse_late(compiler, text, needs, cause, use);
     return function;
 }
@@ -625,10 +629,11 @@ lw_status lw_compile_value_orders(lw_compiler *compiler) {
     const size_t count = (size_t)values->count + 1;
     values->quantities = LW_NEW(model->arena, lw_state_quantity, compiler->quantity_count + 1);
     unsigned char *of_entry = LW_NEW(compiler->scratch, unsigned char, count);
-    bool *wanted = LW_NEW(compiler->scratch, bool, 3 * count);
+    bool *wanted = LW_NEW(compiler->scratch, bool, 5 * count);
     if (lw_arena_failed(model->arena) || lw_arena_failed(compiler->scratch)) return LW_ERROR_MEMORY;
     if (compiler->errors) return LW_OK;
-    bool *by_forces = wanted, *by_rates = wanted + count, *by_all = wanted + 2 * count;
+    bool *by_forces = wanted, *by_rates = wanted + count, *by_all = wanted + 2 * count,
+         *by_motion = wanted + 3 * count, *by_events = wanted + 4 * count;
     for (int k = 0; k < compiler->quantity_count; k++) {
         values->quantities[k] = compiler->quantities[k];
         of_entry[named + k] = ON_QUANTITY;
@@ -652,9 +657,18 @@ lw_status lw_compile_value_orders(lw_compiler *compiler) {
     for (int k = 0; k < values->state_count; k++)
         depends |= use(of_entry, values->functions[values->input_count + k], 0, by_rates);
     if (!order_motions(compiler, of_entry)) return LW_ERROR_MEMORY;
+    for (size_t k = 0; k < count; k++) by_motion[k] = by_forces[k] || by_rates[k];
+    for (int k = 0; k < model->event_count; k++) {
+        const lw_model_event *event = &model->events[k];
+        (void)use(of_entry, event->when, 0, by_events);
+        (void)use(of_entry, event->impact_factor, 0, by_events);
+        for (int i = 0; i < event->set_count; i++) (void)use(of_entry, event->sets[i].value, 0, by_events);
+    }
     if (depends & ON_TIME) model->depends_on_time = true;
     if (!make_order(compiler, by_forces, &values->for_forces) ||
         !make_order(compiler, by_rates, &values->for_rates) ||
+        !make_order(compiler, by_motion, &values->for_motion) ||
+        !make_order(compiler, by_events, &values->for_events) ||
         !make_order(compiler, by_all, &values->for_all))
         return LW_ERROR_MEMORY;
     if (values->for_forces.needs) model->forces_need_world = true;

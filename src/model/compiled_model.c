@@ -95,6 +95,10 @@ const char *lw_model_input_name(const lw_model *model, int input) {
 double lw_model_input_default(const lw_model *model, int input) {
     return is_input(model, input) ? model->input_defaults[input] : NAN;
 }
+int lw_model_event_count(const lw_model *model) { return model ? model->event_count : 0; }
+const char *lw_model_event_name(const lw_model *model, int event) {
+    return model && event >= 0 && event < model->event_count ? model->events[event].name : NULL;
+}
 int lw_model_parameter_count(const lw_model *model) { return model ? model->parameter_names.count : 0; }
 int lw_model_parameter(const lw_model *model, const char *name) {
     return model && name ? lw_names_find(&model->parameter_names, name) : -1;

@@ -146,6 +146,30 @@ typedef struct lw_constraint {
     double factors[LW_COUPLING_MAX], offset;
 } lw_constraint;
 
+/* What an event sets: an input, a user state or a parameter, by number. */
+typedef enum lw_set_kind { LW_SET_INPUT, LW_SET_STATE, LW_SET_PARAMETER } lw_set_kind;
+typedef struct lw_model_event_set {
+    lw_set_kind kind;
+    int index;
+    const char *name;
+    const lw_function *value; /* of t and the vector of values, as `when` and impact_factor are */
+} lw_model_event_set;
+
+typedef struct lw_model_event {
+    const char *name;
+    const lw_function *when;
+    int direction;
+    lw_event_action action;
+    int set_count;
+    lw_model_event_set sets[LW_EVENT_SETS];
+    int joint; /* restitution: in the spec's order; */
+    /* the number of the speed, counted from the joint's first if this one closes loop number `closure`;
+     * otherwise closure is -1. */
+    int speed, closure;
+    const lw_function *impact_factor;
+    lw_place place;
+} lw_model_event;
+
 /* A rotation that moves no inertia and on which nothing acts (idle_spins.c). link.inertia includes a moment
  * about an axis of the body (internal axes) that makes its acceleration determined; no energy, momentum or
  * reaction includes it. */
@@ -174,6 +198,8 @@ typedef struct lw_values {
     struct lw_state_quantity *quantities;
     /* What has to be computed for forces, for rates of user states, and for everything. */
     lw_value_order for_forces, for_rates, for_all;
+    /* The same for forces and rates together, and for the model's events. */
+    lw_value_order for_motion, for_events;
     /* The first element whose force depends on a quantity of the state, and the first that depends on a user
      * state; -1: none does. */
     int element_of_quantities, element_of_states;
@@ -242,6 +268,8 @@ struct lw_model {
     bool forces_need_world; /* some element needs world poses */
     int constraint_count;
     lw_constraint *constraints;
+    int event_count;
+    lw_model_event *events;
     int idle_count;
     lw_idle *idle;
     lw_graph graph;

@@ -87,7 +87,7 @@ struct lw_data {
     /* Outcomes at which the conditions in laws, drives and applied forces are frozen
      * (lw_function_value_held). Per element: the index of its first outcome in `held`, or -1. NULL if nothing
      * is frozen. */
-    const int *held_of;
+    const int *held_of, *held_value_of; /* held_value_of: the same per entry of the vector of values */
     const double *held;
     /* Per element: its law or drive is extrapolated to zero speed by its slope; NULL if none is. */
     const bool *still;
@@ -161,6 +161,21 @@ void lw_forces(const lw_model *model, lw_data *data, double t, bool potential);
 /* The outcomes at which the conditions of element k are frozen, or NULL. */
 static inline const double *lw_held(const lw_data *data, int k) {
     return data->held_of && data->held_of[k] >= 0 ? data->held + data->held_of[k] : NULL;
+}
+/* The same of an input's default, a user state's rate or a signal. */
+static inline const double *lw_held_value(const lw_data *data, int entry) {
+    return data->held_value_of && data->held_value_of[entry] >= 0 ? data->held + data->held_value_of[entry]
+                                                                  : NULL;
+}
+/* Conditions are held at these outcomes from now on; NULL: they are not held. */
+typedef struct lw_outcomes {
+    const int *of_force, *of_value; /* per element and per entry: the place of its first condition, or -1 */
+    const double *outcomes;
+} lw_outcomes;
+static inline void lw_data_hold(lw_data *data, const lw_outcomes *hold) {
+    data->held_of = hold ? hold->of_force : NULL;
+    data->held_value_of = hold ? hold->of_value : NULL;
+    data->held = hold ? hold->outcomes : NULL;
 }
 /* Sets everything that lw_forces computes to zero, and computes the signals that elements use. */
 void lw_forces_clear(const lw_model *model, lw_data *data, double t);

@@ -29,15 +29,19 @@ void lw_values_compute(const lw_model *model, lw_data *data, double t, const lw_
         if (entry >= named)
             computed[entry] = lw_quantity_value(model, data, source, &values->quantities[entry - named]);
         else if (entry >= given || isnan(computed[entry]))
-            computed[entry] = lw_function_value(values->functions[entry], &t, computed);
+            computed[entry] =
+                lw_function_value_held(values->functions[entry], &t, computed, lw_held_value(data, entry));
     }
 }
 
 void lw_state_rates(const lw_model *model, lw_data *data, double t, double *rates) {
     const lw_values *values = &model->values;
     lw_values_compute(model, data, t, NULL, &values->for_rates);
-    for (int k = 0; k < values->state_count; k++)
-        rates[k] = lw_function_value(values->functions[values->input_count + k], &t, data->computed);
+    for (int k = 0; k < values->state_count; k++) {
+        const int entry = values->input_count + k;
+        rates[k] =
+            lw_function_value_held(values->functions[entry], &t, data->computed, lw_held_value(data, entry));
+    }
 }
 
 void lw_motion_jets(const lw_model *model, lw_data *data, double t) {

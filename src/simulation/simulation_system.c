@@ -24,7 +24,9 @@ void lw_simulation_tell(double t, const char *kind, const char *text, void *cont
 
 static void find_cause(lw_simulation_system *system, lw_cause *cause) {
     const lw_simulation *s = system->simulation;
-    lw_find_cause(s->model, s->plan.formulation, &s->method_options, LW_EFFORT_STATES, system->times,
+    lw_method_options free = s->method_options; /* Jumps are to be seen. */
+    free.hold = NULL;
+    lw_find_cause(s->model, s->plan.formulation, &free, LW_EFFORT_STATES, system->times,
                   (const double *const *)system->states, cause);
 }
 
@@ -203,26 +205,39 @@ static lw_status system_project(lw_system *base, double t, double *y, lw_error *
     return method->formulation->project(method, lw_simulation_seen(system->simulation, t), y, error);
 }
 
+/* Roots that are cheap: those of events and of conditions in forces. They come last. */
+static lw_status system_glimpse(lw_system *base, double t, const double *y, double *values, lw_error *error) {
+    lw_simulation *s = ((lw_simulation_system *)base)->simulation;
+    (void)error;
+    lw_simulation_take(s, t, y, s->switches.needs_poses || s->event_needs);
+    lw_simulation_event_roots(s, t, true, values);
+    lw_simulation_switch_roots(s, t, values + s->event_count);
+    return LW_OK;
+}
+
 static lw_status system_roots(lw_system *base, double t, const double *y, double *values, lw_error *error) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
     const lw_formulation *f = s->plan.formulation;
-    const int own = base->root_count - s->plan.options.event_count;
-    lw_simulation_see(s, y);
-    lw_simulation_event_roots(s, t, y, values + own);
+    const int own = base->root_count - base->watched;
+    if (base->watched) {
+        lw_simulation_take(s, t, y, s->switches.needs_poses || s->event_needs);
+        lw_simulation_event_roots(s, t, false, values + own);
+        lw_simulation_switch_roots(s, t, values + own + s->event_count);
+    }
     return own > 0 ? f->roots(s->method, lw_simulation_seen(s, t), y, values, error) : LW_OK;
 }
 
-/* Releases the method from its events; the caller's events remain. */
+/* Releases the method from its events; the others remain. */
 static void system_release(lw_system *base, double t) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
     s->plan.formulation->release(s->method, t);
-    base->root_count = s->plan.options.event_count;
+    base->root_count = base->watched;
 }
 
 /* Crosses an event, or a knot of the model; the integrator restarts afterwards. */
 static lw_status system_cross(lw_system *base, double t, double *y, lw_error *error) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
-    const int n = lw_simulation_books(s), own = base->root_count - s->plan.options.event_count;
+    const int n = lw_simulation_books(s), own = base->root_count - base->watched;
     lw_status status = LW_OK;
     lw_simulation_see(s, y);
     if (own > 0) {
@@ -232,6 +247,7 @@ static lw_status system_cross(lw_system *base, double t, double *y, lw_error *er
         status = s->plan.formulation->cross(s->method, s->crossed_t, y, &work, error);
         lw_ledger_add(&work, y + n);
     }
+    lw_simulation_switch_cross(s, t, y);
     lw_simulation_mark(s, t, y);
     return status;
 }
@@ -251,8 +267,10 @@ static lw_status system_accepted(lw_system *base, double t, double h, int order,
         lw_status status = lw_passage_look(&s->passage, s->model, t, s->q, s->v, error);
         if (status != LW_OK) return status;
     }
-    if (options->event_count > 0) {
-        const int happened = lw_simulation_event_look(s, t, y);
+    if (s->event_count > 0) {
+        int happened;
+        lw_status status = lw_simulation_event_look(s, t, y, &happened, error);
+        if (status != LW_OK) return status;
         if (t > s->target)
             s->deferred = happened;
         else if (happened >= 0) {
@@ -277,10 +295,11 @@ void lw_simulation_system_make(lw_simulation *s) {
     effort->largest = options->step;
     effort->most = (double)options->max_steps;
     system->size = n;
-    /* With prescribed motions, and in the short spans between knots, the state may be smooth, even exact,
+    /* With prescribed motions, and in the short spans between knots and switches, the state may be smooth, even exact,
      * while the power of drives and forces is not; then the ledger's integrals are under error control, too.
      * A conserving step keeps its books by itself. */
-    const bool knots = s->model->knot_count + s->model->rhythm_count > 0 && !s->integrator->needs_step;
+    const bool knots = s->model->knot_count + s->model->rhythm_count + s->switches.count > 0 &&
+                       !s->integrator->needs_step;
     system->quadratures = s->model->motion_count || knots ? 0 : LW_POWERS;
     system->derivative = f->derivative ? system_derivative : NULL;
     system->residual = f->residual ? system_residual : NULL;
@@ -295,8 +314,10 @@ void lw_simulation_system_make(lw_simulation *s) {
     }
     if (s->integrator->needs_step) return; /* Such steps have no events. */
     const int own = f->cross ? f->root_count(s->method) : 0;
-    system->root_count = own + options->event_count;
-    system->roots = system_roots, system->cross = system_cross;
+    system->watched = s->event_count + s->switches.count;
+    system->root_count = own + system->watched;
+    system->brisk = s->timed ? 1e-3 * (options->end - options->start) : 0;
+    system->roots = system_roots, system->cross = system_cross, system->glimpse = system_glimpse;
     system->release = own ? system_release : NULL;
     if (own) system->quadratures = 0; /* Close to an event power may be unbounded. */
 }

@@ -97,7 +97,10 @@ lw_status lw_simulation_rates(lw_simulation *s, lw_method *method, double t, con
                               lw_error *error) {
     lw_simulation_see(s, y);
     take_kinematics(s, method, t, y);
-    return rates_here(s, t, rates, error);
+    lw_data_hold(s->data, s->method_options.hold);
+    lw_status status = rates_here(s, t, rates, error);
+    lw_data_hold(s->data, NULL);
+    return status;
 }
 
 /* --- steps of methods of their own ---------------------------------------------------------------- */
@@ -210,10 +213,29 @@ static lw_status late_values(lw_simulation *s, unsigned needs, double t, const d
         if (needs & LW_NEEDS_MULTIPLIER) {
             if (!f->multipliers)
                 return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "take method lagrange or cut",
-                               "method %s has no reactions of constraints, which an output needs", f->name);
+                               "method %s has no reactions of constraints, which an output or event needs", f->name);
             f->multipliers(s->method, late->multipliers);
             source->multipliers = late->multipliers;
         }
+    }
+    return LW_OK;
+}
+
+lw_status lw_simulation_source(lw_simulation *s, unsigned needs, double t, const double *vdot,
+                               const double *reactions, lw_quantity_source *source, lw_error *error) {
+    const lw_model *model = s->model;
+    lw_status status = late_values(s, needs, t, vdot, reactions, source, error);
+    if (status != LW_OK) return status;
+    lw_take_state(model, s->data, t, s->q, s->v);
+    lw_velocities(model, s->data);
+    lw_world_poses(model, s->data);
+    if (needs & LW_NEEDS_MOTION_RATES) {
+        lw_body_accelerations(model, s->data, source->vdot, s->late.motion_rates);
+        source->motion_rates = s->late.motion_rates;
+    }
+    if (needs & LW_NEEDS_FORCES) {
+        lw_force_values(model, s->data, t, true, s->late.forces);
+        source->forces = s->late.forces;
     }
     return LW_OK;
 }
@@ -227,8 +249,6 @@ lw_status lw_simulation_compute_outputs(lw_simulation *s, const double *vdot, co
     lw_ledger ledger;
     if (first >= end) return LW_OK;
     for (int k = first; k < end; k++) needs |= model->outputs[k].needs;
-    lw_status status = late_values(s, needs, t, vdot, reactions, &source, error);
-    if (status != LW_OK) return status;
     if (needs & LW_NEEDS_LEDGER) {
         lw_simulation_ledger(s, &ledger);
         source.ledger = &ledger;
@@ -237,24 +257,15 @@ lw_status lw_simulation_compute_outputs(lw_simulation *s, const double *vdot, co
         s->plan.formulation->violation(s->method, t, s->y, &source.position_violation,
                                        &source.velocity_violation);
     lw_simulation_see(s, s->y);
-    lw_take_state(model, s->data, t, s->q, s->v);
-    lw_velocities(model, s->data);
-    lw_world_poses(model, s->data);
-    if (needs & LW_NEEDS_MOTION_RATES) {
-        lw_body_accelerations(model, s->data, source.vdot, s->late.motion_rates);
-        source.motion_rates = s->late.motion_rates;
-    }
-    if (needs & LW_NEEDS_FORCES) {
-        lw_force_values(model, s->data, t, true, s->late.forces);
-        source.forces = s->late.forces;
-    }
+    lw_status status = lw_simulation_source(s, needs, t, vdot, reactions, &source, error);
+    if (status != LW_OK) return status;
     lw_outputs_compute(model, s->data, &source, first, end, values);
     return LW_OK;
 }
 
 bool lw_simulation_late_memory(lw_simulation *s) {
     const lw_model *model = s->model;
-    const unsigned needs = lw_outputs_need(model);
+    const unsigned needs = lw_outputs_need(model) | model->values.for_events.needs;
     s->outputs = LW_NEW(s->arena, double, model->output_names.count + 1);
     if (!(needs & ~(unsigned)LW_NEEDS_KINEMATICS)) return !lw_arena_failed(s->arena);
     s->late = (lw_late_values){

@@ -251,10 +251,10 @@ static void test_inputs(void **state) {
     assert_true(jet.f == 28 && jet.d == 24 && jet.dd == 16);
     assert_int_equal(lw_function_conditions(f), 1);
     double outcome = NAN;
-    assert_true(lw_function_look(f, at, values, 0, NULL, &outcome) == HUGE_VAL && outcome == 0);
+    assert_true(lw_function_look(f, at, values, 0, &(lw_look){.outcomes = &outcome}) == HUGE_VAL && outcome == 0);
     values[1] = 2.5;
     assert_true(lw_function_value_held(f, at, values, &outcome) == 28);
-    assert_true(lw_function_look(f, at, values, 0, &outcome, NULL) == -0.5);
+    assert_true(lw_function_look(f, at, values, 0, &(lw_look){.held = &outcome}) == -0.5);
 
     f = lw_function_compile(arena, "x + 1", &names, &syntax);
     assert_true(f && !lw_function_uses_inputs(f));

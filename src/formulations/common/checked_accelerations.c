@@ -93,6 +93,7 @@ static lw_status judge(lw_checked *c, const lw_checked_state *asked, const doubl
         .tau = asked->tau,
         .inputs = options ? options->inputs : NULL,
         .states = options ? options->states : NULL,
+        .hold = options ? options->hold : NULL,
         .vdot = vdot,
         .reactions = reactions,
         .multipliers = c->multipliers,

@@ -40,6 +40,7 @@ lw_loop_method *lw_loop_method_create(size_t size, const lw_formulation *formula
     method->base.state_size = model->nq + model->nv;
     method->options = *options;
     lw_data_set_values(model, method->data, options->inputs, options->states);
+    lw_data_hold(method->data, options->hold);
     method->solve = solve;
     return method;
 }

@@ -24,8 +24,12 @@
 
 /* --- creation ----------------------------------------------------------------------------------------- */
 
+/* Conditions at which a force has a kink only have outcomes, too, which are not held. */
 static int conditions_of(const lw_force *force) {
     int count = 0;
+    bool jumps = (force->law && lw_function_jumps(force->law)) || (force->drive && lw_function_jumps(force->drive));
+    for (int k = 0; k < 6; k++) jumps |= force->components[k] && lw_function_jumps(force->components[k]);
+    if (!jumps) return 0;
     if (force->law) count += lw_function_conditions(force->law);
     if (force->drive) count += lw_function_conditions(force->drive);
     for (int k = 0; k < 6; k++)
@@ -123,18 +127,19 @@ static unsigned variables_of(const lw_model *model, const lw_data *data, const l
 static double look(const lw_model *model, const lw_data *data, const lw_force *force, double t,
                    const double *held, double *outcomes) {
     double x[3], least = HUGE_VAL;
+    lw_look at = {.held = held, .outcomes = outcomes};
     if (force->type != LW_FORCE_APPLIED) {
         unsigned speed = variables_of(model, data, force, t, x);
         const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
-        return f ? lw_function_look(f, x, data->values, speed, held, outcomes) : HUGE_VAL;
+        return f ? lw_function_look(f, x, data->values, speed | LW_KINKS, &at) : HUGE_VAL;
     }
     for (int k = 0; k < 6; k++) {
         const lw_function *f = force->components[k];
         if (!f) continue;
-        least = fmin(least, lw_function_look(f, &t, data->values, 0, held, outcomes));
+        least = fmin(least, lw_function_look(f, &t, data->values, LW_KINKS, &at));
         int own = lw_function_conditions(f);
-        if (held) held += own;
-        if (outcomes) outcomes += own;
+        if (held) at.held += own;
+        if (outcomes) at.outcomes += own;
     }
     return least;
 }

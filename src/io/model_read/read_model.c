@@ -1,7 +1,8 @@
 /* read_model.c - model files (docs/model-format.md) to specs.
  *
  * A file is loaded whole (at most LW_YAML_MAX_BYTES), converted to a tree (yaml.c), and read section by
- * section: parameters and inputs first, then tables, bodies, joints, forces, constraints, in any order in the file,
+ * section: parameters and inputs first, then tables, bodies, joints, forces, constraints, events, in any order in the
+ * file,
  * so that each reference can be checked when it is read. Faults are reported in the order of the file. Cost
  * O(size of the file + number of objects).
  */
@@ -179,7 +180,7 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
                       size_t setting_count) {
     static const char *const keys[] = {"linkwork", "name",    "description", "parameters",  "inputs", "tables",
                                        "signals",  "states",  "outputs",     "gravity",     "bodies", "joints",
-                                       "forces",   "constraints", "run",     NULL};
+                                       "forces",   "constraints", "events",  "run",         NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
     /* The section is under a misspelt key. */
@@ -211,6 +212,7 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
         lw_read_forces(reader, lw_yaml_get(root, "forces"));
         lw_read_constraints(reader, lw_yaml_get(root, "constraints"));
         lw_read_outputs(reader, lw_yaml_get(root, "outputs"));
+        lw_read_events(reader, lw_yaml_get(root, "events"));
     }
     read_run(reader, lw_yaml_get(root, "run"));
     lw_read_later(reader);

@@ -85,7 +85,7 @@ typedef struct lw_reader {
     size_t table_count, table_capacity;
     bool has_folder, any_path; /* `file` is the path of a file; tables may come from other folders than its */
 
-    lw_name_table table_names, bodies, joints, forces, constraints, states, signals, outputs;
+    lw_name_table table_names, bodies, joints, forces, constraints, events, states, signals, outputs;
     lw_name_table connected; /* names of bodies in joints (read_loose.c) */
     bool muted;              /* faults are neither reported nor counted */
     bool warned;             /* warnings are not reported: an earlier step of the repeat had some */
@@ -248,6 +248,7 @@ void lw_read_bodies(lw_reader *reader, const lw_yaml *section);
 void lw_read_joints(lw_reader *reader, const lw_yaml *section);
 void lw_read_forces(lw_reader *reader, const lw_yaml *section);
 void lw_read_constraints(lw_reader *reader, const lw_yaml *section);
+void lw_read_events(lw_reader *reader, const lw_yaml *section);
 /* For a text with faults, after all sections: reports the bodies that no joint connects to ground. */
 void lw_report_loose(lw_reader *reader, const lw_yaml *joints);
 

@@ -474,6 +474,32 @@ static void put_constraint(lw_writer *w, const lw_spec *spec, const lw_names *jo
     lw_end_entry(w);
 }
 
+/* --- events --------------------------------------------------------------------------------------- */
+
+static void put_event(lw_writer *w, const lw_spec *spec, const lw_names *joints, const lw_event_spec *event) {
+    lw_put_entry(w, "event", event->name);
+    put_text(w, "when", event->when);
+    if (event->direction != 0) put_word(w, "direction", event->direction > 0 ? "up" : "down");
+    if (!known_type(w, (int)event->action, LW_ACTIONS)) return;
+    if (event->action <= LW_ACTION_NOTE) {
+        put_word(w, "do", event->action == LW_ACTION_STOP ? "stop" : "note");
+    } else {
+        lw_put_key(w, "do");
+        lw_open(w);
+        lw_put_key(w, event->action == LW_ACTION_SET ? "set" : "restitution");
+        lw_open(w);
+        for (int k = 0; k < event->set_count && event->action == LW_ACTION_SET; k++)
+            put_text(w, event->sets[k].name, event->sets[k].value);
+        if (event->action == LW_ACTION_RESTITUTION) {
+            put_coordinate(w, find_joint(spec, joints, event->joint), event->joint, event->coordinate);
+            put_text(w, "factor", event->factor);
+        }
+        lw_close(w);
+        lw_close(w);
+    }
+    lw_end_entry(w);
+}
+
 /* --- the whole ------------------------------------------------------------------------------------ */
 
 static bool is_word(const char *name) {
@@ -641,6 +667,9 @@ static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, c
     if (spec->constraint_count > 0) lw_put(w, "constraints:\n");
     for (size_t k = 0; k < spec->constraint_count && w->status == LW_OK; k++)
         put_constraint(w, spec, joints, &spec->constraints[k]);
+    if (spec->event_count > 0) lw_put(w, "events:\n");
+    for (size_t k = 0; k < spec->event_count && w->status == LW_OK; k++)
+        put_event(w, spec, joints, &spec->events[k]);
     if (spec->output_count > 0) lw_put(w, "outputs:\n");
     for (size_t k = 0; k < spec->output_count && w->status == LW_OK; k++) put_output(w, &spec->outputs[k]);
     put_run(w, &spec->run);

@@ -32,6 +32,7 @@ static const char style[] = "text{font-family:system-ui,-apple-system,'Segoe UI'
                             ".curve{fill:none;stroke-width:1.7;stroke-linejoin:round;stroke-linecap:round}\n"
                             ".c0{stroke:#0072b2}.c1{stroke:#d55e00}.c2{stroke:#009e73}.c3{stroke:#b3478c}"
                             ".c4{stroke:#a38a00}.c5{stroke:#189cbd}.c6{stroke:#5f6670}.c7{stroke:#8c5a2b}\n"
+                            ".event{stroke:#8a929a;stroke-width:1;stroke-dasharray:3 3}\n"
                             ".d1{stroke-dasharray:7 4}.d2{stroke-dasharray:2 4}\n"
                             "@media (prefers-color-scheme:dark){\n"
                             "text{fill:#c3c9cf}.title{fill:#f2f4f6}.note{fill:#8f979f}\n"
@@ -355,8 +356,26 @@ static void draw_grid(const panel_area *area, FILE *file) {
     put_rectangle(file, "frame", area->x, area->y, area->w, plot_height);
 }
 
+/* Draws the events as vertical lines; names stand at the top, where there is room for them. */
+static void draw_events(const panel_area *area, FILE *file) {
+    const lw_results_table *table = area->table;
+    double free_from = area->x, drawn = -HUGE_VAL;
+    if (strcmp(table->columns[0].name, "t") != 0) return;
+    for (size_t k = 0; k < table->event_count; k++) {
+        const double t = scaled(area->across.log, table->events[k].t), at = fraction(&area->across, t);
+        const double x = area->x + area->w * at, wide = text_width(table->events[k].name) + 8;
+        if (!drawable(t) || !(at >= 0 && at <= 1) || fabs(x - drawn) < 0.5) continue;
+        put_line(file, "event", x, area->y, x, area->y + plot_height);
+        drawn = x;
+        if (x < free_from || x + wide > area->x + area->w) continue;
+        put_text(file, "note", x + 3, area->y + 12, wide, table->events[k].name);
+        free_from = x + wide;
+    }
+}
+
 static void draw_panel(const panel_area *area, const lw_panel *panel, FILE *file) {
     draw_grid(area, file);
+    draw_events(area, file);
     double middle = area->y + 0.5 * plot_height;
     fputs("<text text-anchor=\"middle\" transform=\"translate(20 ", file);
     put_number(file, middle);

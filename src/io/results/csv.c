@@ -129,10 +129,21 @@ static csv_writer *create(const lw_head *head) {
     return NULL;
 }
 
-static lw_status close_csv(lw_results_writer *writer, const lw_entry *summary, size_t count,
-                           lw_error *error) {
+/* Writes "# event: time name". */
+static void put_event(csv_writer *csv, const lw_results_mark *event) {
+    char text[LW_NUMBER_SIZE];
+    (void)lw_number_print(event->t, text);
+    put_text(csv, "# event: ");
+    put_text(csv, text);
+    put_text(csv, " ");
+    for (const char *c = event->name; *c; c++) put(csv, (unsigned char)*c < ' ' ? " " : c, 1);
+    put_text(csv, "\n");
+}
+
+static lw_status close_csv(lw_results_writer *writer, const lw_results_end *end, lw_error *error) {
     csv_writer *csv = (csv_writer *)writer;
-    for (size_t k = 0; k < count; k++) put_entry(csv, &summary[k]);
+    for (size_t k = 0; end && k < end->event_count; k++) put_event(csv, &end->events[k]);
+    for (size_t k = 0; end && k < end->entry_count; k++) put_entry(csv, &end->entries[k]);
     flush(csv);
     errno = 0;
     if (csv->file != stdout && fclose(csv->file) != 0 && csv->fault == 0) csv->fault = errno ? errno : EIO;
@@ -158,7 +169,7 @@ static lw_status open_csv(const lw_head *head, lw_results_writer **writer, lw_er
     put_head(csv, head);
     flush(csv);
     csv->flushed = time(NULL);
-    if (csv->fault) return close_csv(&csv->base, NULL, 0, error);
+    if (csv->fault) return close_csv(&csv->base, NULL, error);
     *writer = &csv->base;
     return LW_OK;
 }

@@ -277,20 +277,47 @@ static bool commit(hdf5_writer *w) {
     return done && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
 }
 
-/* Adds the summary of the run to the closed file. */
-static bool put_summary(const char *path, const lw_entry *summary, size_t count) {
+/* Writes the datasets event_times and event_names. */
+static bool put_events(hid_t file, const lw_results_end *end) {
+    const hsize_t count = end->event_count;
+    size_t size = 1;
+    if (count == 0) return true;
+    for (size_t k = 0; k < count; k++) size = fmax(size, strlen(end->events[k].name) + 1);
+    double *times = malloc(count * sizeof *times);
+    char *names = calloc(count, size);
+    bool done = times && names;
+    for (size_t k = 0; done && k < count; k++) {
+        times[k] = end->events[k].t;
+        memcpy(names + k * size, end->events[k].name, strlen(end->events[k].name));
+    }
+    if (done) {
+        hid_t space = H5Screate_simple(1, &count, NULL);
+        hid_t set = H5Dcreate2(file, "event_times", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT,
+                               H5P_DEFAULT);
+        done = set >= 0 && H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times) >= 0;
+        if (set >= 0) (void)H5Dclose(set);
+        (void)H5Sclose(space);
+        done = done && put_texts(file, "event_names", names, size, count);
+    }
+    free(times);
+    free(names);
+    return done;
+}
+
+/* Adds events and the summary of the run to the closed file. */
+static bool put_summary(const char *path, const lw_results_end *end) {
     hid_t file = open_file(path, H5F_ACC_RDWR);
     if (file < 0) return false;
     hid_t group = H5Gcreate2(file, "summary", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = group >= 0;
-    for (size_t k = 0; k < count && done; k++) done = put_entry(group, &summary[k]);
+    for (size_t k = 0; k < end->entry_count && done; k++) done = put_entry(group, &end->entries[k]);
+    done = done && put_events(file, end);
     if (group >= 0) (void)H5Gclose(group);
     return H5Fclose(file) >= 0 && done;
 }
 
 /* Closing the file frees the unused part of the reserved space, since no data follow it. */
-static lw_status close_hdf5(lw_results_writer *writer, const lw_entry *summary, size_t count,
-                            lw_error *error) {
+static lw_status close_hdf5(lw_results_writer *writer, const lw_results_end *end, lw_error *error) {
     hdf5_writer *w = (hdf5_writer *)writer;
     watch over;
     watch_begin(&over);
@@ -298,7 +325,7 @@ static lw_status close_hdf5(lw_results_writer *writer, const lw_entry *summary, 
     if (w->tail >= 0 && H5Dclose(w->tail) < 0) done = false;
     if (w->data >= 0 && H5Dclose(w->data) < 0) done = false;
     if (w->file >= 0 && H5Fclose(w->file) < 0) done = false;
-    if (!w->failed && done && count > 0) done = put_summary(w->path, summary, count);
+    if (!w->failed && done && end && end->entry_count > 0) done = put_summary(w->path, end);
     (void)settle(w, &over, done);
     lw_status status = LW_OK;
     if (w->failed) status = lw_results_fault(error, w->path, "written", w->fault);
@@ -340,7 +367,7 @@ static lw_status open_hdf5(const lw_head *head, lw_results_writer **writer, lw_e
     watch_begin(&over);
     bool done = settle(w, &over, put_head(w, head));
     w->flushed = time(NULL);
-    if (!done) return close_hdf5(&w->base, NULL, 0, error);
+    if (!done) return close_hdf5(&w->base, NULL, error);
     *writer = &w->base;
     return LW_OK;
 }
@@ -438,6 +465,32 @@ static char *get_texts(hdf5_table *reader, const char *name, size_t *size) {
     return texts;
 }
 
+/* The events, if the file has some. */
+static void get_events(hdf5_table *reader) {
+    hid_t set = H5Lexists(reader->file, "event_times", H5P_DEFAULT) > 0
+                    ? H5Dopen2(reader->file, "event_times", H5P_DEFAULT)
+                    : H5I_INVALID_HID;
+    if (set < 0) return;
+    hid_t space = H5Dget_space(set);
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    const hsize_t columns = reader->dims[1];
+    size_t size;
+    if (count > 0 && count < LONGEST_TEXT) {
+        double *times = LW_NEW(reader->arena, double, count);
+        reader->dims[1] = (hsize_t)count;
+        const char *names = get_texts(reader, "event_names", &size);
+        reader->dims[1] = columns;
+        lw_results_moment *events = names ? LW_NEW(reader->arena, lw_results_moment, count) : NULL;
+        if (times && events && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times) >= 0) {
+            for (hssize_t k = 0; k < count; k++)
+                events[k] = (lw_results_moment){times[k], names + (size_t)k * size};
+            reader->table.events = events, reader->table.event_count = (size_t)count;
+        }
+    }
+    (void)H5Sclose(space);
+    (void)H5Dclose(set);
+}
+
 static bool get_dims(hdf5_table *reader) {
     reader->data = H5Dopen2(reader->file, "data", H5P_DEFAULT);
     if (reader->data < 0) return false;
@@ -477,6 +530,7 @@ static lw_status get_head(hdf5_table *reader, const watch *over, lw_error *error
         snprintf(header, size, column->unit[0] ? "%s [%s]" : "%s", column->name, column->unit);
         column->header = header;
     }
+    get_events(reader);
     table->model = get_attribute(reader, "/", "model");
     table->method = get_attribute(reader, "/", "method");
     table->integrator =

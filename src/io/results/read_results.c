@@ -30,6 +30,7 @@ typedef struct {
     char *field; /* the last field read */
     size_t field_length, field_capacity;
     size_t row_capacity;
+    size_t event_room;
 } table_reader;
 
 typedef enum { END_FIELD, END_LINE, END_FILE, END_MEMORY, END_TOO_LONG } ending;
@@ -114,7 +115,32 @@ static lw_status field_fault(table_reader *reader, lw_error *error, ending end, 
 
 /* --- metadata and header -------------------------------------------------------------------------- */
 
+/* Takes "time name" of an event; a line that is none is passed over. */
+static bool take_event(table_reader *reader, const char *text) {
+    lw_results_table *table = &reader->table;
+    const size_t room = reader->event_room;
+    char number[LW_NUMBER_SIZE + 8];
+    const size_t length = strcspn(text, " ");
+    if (length == 0 || length >= sizeof number || text[length] == '\0') return true;
+    snprintf(number, sizeof number, "%.*s", (int)length, text);
+    lw_results_moment event = {.name = lw_arena_text(reader->arena, text + length + 1)};
+    if (!event.name) return false;
+    if (!lw_number_read(number, &event.t)) return true;
+    if (table->event_count == room) {
+        reader->event_room = room ? 2 * room : 64;
+        lw_results_moment *longer = LW_NEW(reader->arena, lw_results_moment, reader->event_room);
+        if (!longer) return false;
+        if (room) memcpy(longer, table->events, room * sizeof *longer);
+        table->events = longer;
+    }
+    table->events[table->event_count++] = event;
+    return true;
+}
+
 static bool take_metadata(table_reader *reader, const char *line) {
+    static const char *const event = " event: ";
+    if (strncmp(line, event, strlen(event)) == 0) return take_event(reader, line + strlen(event));
+
     const struct {
         const char *key;
         const char **value;

@@ -15,11 +15,19 @@ typedef struct lw_column {
     double *values; /* row_count of them if wanted; an empty field is NAN */
 } lw_column;
 
+/* An event of the model. */
+typedef struct lw_results_moment {
+    double t;
+    const char *name;
+} lw_results_moment;
+
 typedef struct lw_results_table lw_results_table;
 struct lw_results_table {
     lw_column *columns;
     size_t column_count, row_count;
     const char *model, *method, *integrator; /* metadata; "" if the file has none */
+    lw_results_moment *events;               /* those of a CSV file are known after reading its rows */
+    size_t event_count;
     bool strict; /* set by the caller before reading: a last row that is cut off is a fault, not dropped */
     int *lines;  /* line of each row in a file of text that was read strictly; otherwise NULL */
 

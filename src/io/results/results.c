@@ -20,6 +20,8 @@ struct lw_results {
     lw_record *record;
     lw_results_writer *writer;
     double *row;
+    lw_results_mark *events;
+    size_t event_count, event_room;
 };
 
 lw_status lw_results_fault(lw_error *error, const char *path, const char *action, const char *reason) {
@@ -222,11 +224,27 @@ lw_status lw_results_write(lw_results *results, const lw_sample *sample) {
     return results->writer->format->row(results->writer, results->row);
 }
 
+lw_status lw_results_event(lw_results *results, double t, const char *name) {
+    if (!results || !name) return LW_ERROR_ARGUMENT;
+    if (results->event_count == results->event_room) { /* Doubling leaves less behind than is in use. */
+        const size_t room = results->event_room ? 2 * results->event_room : 64;
+        lw_results_mark *longer = LW_NEW(results->arena, lw_results_mark, room);
+        if (!longer) return LW_ERROR_MEMORY;
+        if (results->event_count) memcpy(longer, results->events, results->event_count * sizeof *longer);
+        results->events = longer, results->event_room = room;
+    }
+    const char *copy = lw_arena_text(results->arena, name);
+    if (!copy) return LW_ERROR_MEMORY;
+    results->events[results->event_count++] = (lw_results_mark){t, copy};
+    return LW_OK;
+}
+
 lw_status lw_results_close(lw_results *results, const lw_run_summary *summary, lw_error *error) {
     if (!results) return LW_OK;
     entries end = {.count = 0};
     if (summary) describe_end(&end, summary);
-    lw_status status = results->writer->format->close(results->writer, end.at, end.count, error);
+    const lw_results_end last = {end.at, end.count, results->events, results->event_count};
+    lw_status status = results->writer->format->close(results->writer, &last, error);
     release(results);
     return status;
 }

@@ -27,6 +27,20 @@ typedef struct lw_head {
     double expected_rows; /* a guess; 0: unknown */
 } lw_head;
 
+/* An event of the model. */
+typedef struct lw_results_mark {
+    double t;
+    const char *name;
+} lw_results_mark;
+
+/* What is written when the run has ended. */
+typedef struct lw_results_end {
+    const lw_entry *entries;
+    size_t entry_count;
+    const lw_results_mark *events;
+    size_t event_count;
+} lw_results_end;
+
 /* A writer embeds lw_results_writer as its first member. Rows are written at least once a second. The first
  * fault is kept: row returns it as a status, and close reports it and releases the writer in every case. */
 typedef struct lw_results_writer lw_results_writer;
@@ -34,7 +48,7 @@ typedef struct lw_format {
     const char *endings[3]; /* of a path, with the dot */
     lw_status (*open)(const lw_head *head, lw_results_writer **writer, lw_error *error);
     lw_status (*row)(lw_results_writer *writer, const double *values);
-    lw_status (*close)(lw_results_writer *writer, const lw_entry *summary, size_t count, lw_error *error);
+    lw_status (*close)(lw_results_writer *writer, const lw_results_end *end, lw_error *error);
 } lw_format;
 struct lw_results_writer {
     const lw_format *format;

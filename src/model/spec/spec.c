@@ -294,6 +294,30 @@ lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constr
     return LW_OK;
 }
 
+lw_status lw_spec_add_event(lw_spec *spec, const lw_event_spec *event) {
+    if (!spec || !event) return LW_ERROR_ARGUMENT;
+    if (event->set_count < 0 || event->set_count > LW_EVENT_SETS) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_event_spec copy = *event;
+    copy.name = copy_name(&copier, event->name);
+    copy.when = copy_text(&copier, event->when);
+    copy.joint = copy_text(&copier, event->joint);
+    copy.factor = copy_text(&copier, event->factor);
+    for (int k = 0; k < event->set_count; k++) {
+        copy.sets[k].name = copy_text(&copier, event->sets[k].name);
+        copy.sets[k].value = copy_text(&copier, event->sets[k].value);
+    }
+    for (int k = event->set_count; k < LW_EVENT_SETS; k++) copy.sets[k] = (lw_event_set){NULL, NULL};
+
+    lw_event_spec *list =
+        with_room(spec->arena, spec->events, spec->event_count, &spec->event_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->events = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->event_count++] = copy;
+    return LW_OK;
+}
+
 lw_status lw_spec_add_signal(lw_spec *spec, const lw_signal_spec *signal) {
     if (!spec || !signal) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
@@ -416,6 +440,7 @@ size_t lw_spec_table_count(const lw_spec *spec) { return spec ? spec->table_coun
 size_t lw_spec_body_count(const lw_spec *spec) { return spec ? spec->body_count : 0; }
 size_t lw_spec_joint_count(const lw_spec *spec) { return spec ? spec->joint_count : 0; }
 size_t lw_spec_force_count(const lw_spec *spec) { return spec ? spec->force_count : 0; }
+size_t lw_spec_event_count(const lw_spec *spec) { return spec ? spec->event_count : 0; }
 size_t lw_spec_constraint_count(const lw_spec *spec) { return spec ? spec->constraint_count : 0; }
 
 size_t lw_spec_signal_count(const lw_spec *spec) { return spec ? spec->signal_count : 0; }
@@ -454,6 +479,9 @@ lw_force_spec *lw_spec_force(lw_spec *spec, size_t index) {
     return spec && index < spec->force_count ? &spec->forces[index] : NULL;
 }
 
+lw_event_spec *lw_spec_event(lw_spec *spec, size_t index) {
+    return spec && index < spec->event_count ? &spec->events[index] : NULL;
+}
 lw_signal_spec *lw_spec_signal(lw_spec *spec, size_t index) {
     return spec && index < spec->signal_count ? &spec->signals[index] : NULL;
 }

@@ -8,9 +8,9 @@
  *
  * Integers are little-endian; numbers are IEEE 754 binary64, their bits as a u64. A text is a u32, 1 + its
  * length, or 0 for none, and its bytes. Lists begin with a u32 count. Contents: name, file, gravity, run;
- * parameters and inputs; tables; bodies, joints, forces, constraints with their places; signals, states, outputs;
- * bindings (bindings.h). Fields
- * of objects that hold numbers are counted through in the order of the tables below, which is how a binding
+ * parameters and inputs; tables; bodies, joints, forces, constraints with their places; events, signals, states,
+ * outputs; bindings (bindings.h). Fields of objects that hold numbers are counted through in the order of the
+ * tables below, which is how a binding
  * names its results.
  *
  * One walk describes the format and measures, writes and reads it. Reading checks every enumeration, count
@@ -321,6 +321,22 @@ static void walk_constraint(walk *w, lw_constraint_spec *constraint) {
     walk_place(w, &constraint->place);
 }
 
+static void walk_event(walk *w, lw_event_spec *event) {
+    walk_name(w, &event->name);
+    walk_text(w, &event->when);
+    walk_int(w, &event->direction, -1, 1);
+    WALK_ENUM(w, event->action, lw_event_action, LW_ACTIONS);
+    walk_int(w, &event->set_count, 0, LW_EVENT_SETS);
+    for (int k = 0; k < event->set_count && !w->failed; k++) {
+        walk_text(w, &event->sets[k].name);
+        walk_text(w, &event->sets[k].value);
+    }
+    walk_text(w, &event->joint);
+    walk_int(w, &event->coordinate, INT_MIN, INT_MAX);
+    walk_text(w, &event->factor);
+    walk_place(w, &event->place);
+}
+
 static void walk_parameter(walk *w, lw_parameter *parameter) {
     walk_name(w, &parameter->name);
     walk_numbers(w, &parameter->value, 1);
@@ -397,6 +413,7 @@ LIST(walk_bodies, lw_body_spec, walk_body)
 LIST(walk_joints, lw_joint_spec, walk_joint)
 LIST(walk_forces, lw_force_spec, walk_force)
 LIST(walk_constraints, lw_constraint_spec, walk_constraint)
+LIST(walk_events, lw_event_spec, walk_event)
 LIST(walk_signals, lw_signal_spec, walk_signal)
 LIST(walk_states, lw_state_spec, walk_state)
 LIST(walk_outputs, lw_output_spec, walk_output)
@@ -567,6 +584,7 @@ static void walk_spec(walk *w) {
     walk_joints(w, &spec->joints, &spec->joint_count, &spec->joint_capacity);
     walk_forces(w, &spec->forces, &spec->force_count, &spec->force_capacity);
     walk_constraints(w, &spec->constraints, &spec->constraint_count, &spec->constraint_capacity);
+    walk_events(w, &spec->events, &spec->event_count, &spec->event_capacity);
     walk_signals(w, &spec->signals, &spec->signal_count, &spec->signal_capacity);
     walk_states(w, &spec->states, &spec->state_count, &spec->state_capacity);
     walk_outputs(w, &spec->outputs, &spec->output_count, &spec->output_capacity);

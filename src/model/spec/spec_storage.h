@@ -61,6 +61,8 @@ struct lw_spec {
     lw_joint_spec *joints;
     lw_force_spec *forces;
     lw_constraint_spec *constraints;
+    lw_event_spec *events;
+    size_t event_count, event_capacity;
     lw_signal_spec *signals;
     lw_state_spec *states;
     lw_output_spec *outputs;
