@@ -12,7 +12,7 @@ typedef struct request {
     const char *method, *state; /* a results file */
     double at;                  /* NAN: not given */
     bool as_json;
-    cli_list settings;
+    cli_changes changes;
 } request;
 
 /* Accelerations (nv), reactions and their uniqueness flags (6 per joint) of the state. */
@@ -137,13 +137,14 @@ static int accel(const cli_command *command, int argc, char **argv) {
          .number = &asked.at, .unit = "s", .any_sign = true},
         {"state", "FILE", "of the last row of a results file, or of that at --at", "results.h5",
          .text = &asked.state},
-        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
-         .list = &asked.settings},
+        CLI_SET_OPTION(asked.changes),
+        CLI_INPUT_OPTION(asked.changes),
+        CLI_PATH_OPTION(asked.changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &asked.as_json},
     };
     cli_model loaded;
     int result;
-    if (cli_open_model_or(command, options, sizeof options / sizeof options[0], argc, argv, &asked.settings,
+    if (cli_open_model_or(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
                           &asked.state, &loaded, &result)) {
         lw_run_options run;
         lw_run_defaults(loaded.model, &run);

@@ -19,10 +19,24 @@ typedef struct lw_setting {
  * errors *spec is NULL. */
 LW_API lw_status lw_read_model(const char *path, const lw_setting *settings, size_t setting_count,
                                lw_report *report, lw_spec **spec);
+/* The same with more to choose; zeroed options choose nothing. */
+typedef struct lw_read_options {
+    const lw_setting *settings;
+    size_t setting_count;
+    bool any_path; /* tables may come from files outside the model file's folder */
+} lw_read_options;
+LW_API lw_status lw_read_model_with(const char *path, const lw_read_options *options, lw_report *report,
+                                    lw_spec **spec);
 /* The same from memory; name stands for the file in messages. */
 LW_API lw_status lw_read_model_text(const char *text, size_t length, const char *name,
                                     const lw_setting *settings, size_t setting_count, lw_report *report,
                                     lw_spec **spec);
+
+/* Makes a column of a file the default of an input of the spec: a table over the file's first column, the time,
+ * straight between the points and held beyond them. path is any path; the file is as those of tables
+ * (docs/model-format.md). */
+LW_API lw_status lw_read_input(lw_spec *spec, const char *input, const char *path, const char *column,
+                               lw_error *error);
 
 /* Of a model file only the name, the parameters and the run section: a spec without bodies, also of a file
  * that is faulty elsewhere. What is faulty counts as not given; nothing is reported. */
@@ -54,7 +68,7 @@ typedef struct lw_results_options {
     size_t setting_count;
 } lw_results_options;
 
-#define LW_RECORD_DEFAULT "joint(*), com(*), ledger"
+#define LW_RECORD_DEFAULT "joint(*), com(*), state(*), output(*), ledger"
 
 /* Opens a results file for a model, which must outlive it. */
 LW_API lw_status lw_results_open(const lw_model *model, const lw_results_options *options,

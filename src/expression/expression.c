@@ -2,7 +2,8 @@
  *
  *     expression = operand { operator operand }
  *     operand    = ("-" | "+" | "not") operand | primary [units]
- *     primary    = number | name | function "(" expression { "," expression } ")" | "(" expression ")"
+ *     primary    = number | name | quantity | function "(" expression { "," expression } ")"
+ *                | "(" expression ")"
  *     number     = 1  .5  1.  1e-3
  *
  * Operators, weakest first:
@@ -10,8 +11,10 @@
  *     ^ or ** (right to left: 2^3^2 = 2^9; stronger than a sign: -2^2 = -4)
  * Comparisons and logic give 0 or 1; everything but 0 is true.
  *
- * Names: the caller's variables, constants and inputs, pi, e. Functions: see the table below; log is the
- * natural logarithm, angles are radians, mod has the sign of its second argument, step(x, x0, h0, x1, h1)
+ * Names: the caller's variables, constants, inputs, user states and signals, pi, e. Quantities of the state,
+ * as pin.q, 'left-knee'.q, point(load, 0, 0, 1).z, are found by the caller. Functions: see the list below, and
+ * the caller's tables, of one argument; log is the natural logarithm, angles are radians, mod has the sign of
+ * its second argument, step(x, x0, h0, x1, h1)
  * goes from h0 to h1 while x goes from x0 to x1, as a cubic (step5: a quintic, with a continuous second
  * derivative), ramp(x) is max(x, 0).
  *
@@ -196,11 +199,27 @@ static const lw_constant *find_constant(const lw_constant *constants, size_t cou
     return NULL;
 }
 
+static const lw_named_table *find_table(const lw_expression_names *names, word w) {
+    for (size_t i = 0; i < names->table_count; i++) {
+        if (word_is(w, names->tables[i].name)) return &names->tables[i];
+    }
+    return NULL;
+}
+
+static size_t value_count(const lw_expression_names *names) {
+    return names->input_count + names->state_count + names->signal_count;
+}
+
+/* The input, user state or signal of this name, or NULL. */
+static const lw_constant *find_value(const lw_expression_names *names, word w) {
+    return find_constant(names->inputs, value_count(names), w);
+}
+
 bool lw_names_have(const lw_expression_names *names, const char *text, size_t length) {
     word w = {text, length};
     return find_variable(names, w) < names->variable_count ||
            find_constant(names->constants, names->constant_count, w) ||
-           find_constant(names->inputs, names->input_count, w);
+           find_value(names, w) || find_table(names, w);
 }
 
 bool lw_reserved_word(const char *text) {
@@ -218,18 +237,21 @@ const char *lw_name_taken(const char *text) {
     return lw_reserved_word(text) ? "a function, unit or constant" : NULL;
 }
 
-/* Name number i of all names that may have been meant: variables, constants, inputs, built-in constants,
- * functions. */
+/* Name number i of all names that may have been meant: variables, constants, inputs, user states, signals,
+ * tables, built-in constants, functions. */
 static const char *candidate(const lw_expression_names *names, size_t i) {
     if (i < names->variable_count) return names->variables[i];
     i -= names->variable_count;
     if (i < names->constant_count) return names->constants[i].name;
     i -= names->constant_count;
-    if (i < names->input_count) return names->inputs[i].name;
-    i -= names->input_count;
+    if (i < value_count(names)) return names->inputs[i].name;
+    i -= value_count(names);
+    if (i < names->table_count) return names->tables[i].name;
+    i -= names->table_count;
     if (i < BUILTIN) return builtin[i].name;
     i -= BUILTIN;
-    return i < FUNCTIONS ? functions[i].name : NULL;
+    if (i < FUNCTIONS) return functions[i].name;
+    return names->find_quantity ? lw_quantity_word(i - FUNCTIONS) : NULL;
 }
 
 /* The closest of all candidates, or of all units if names is NULL. */
@@ -256,7 +278,8 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
                        "write a product with *");
     } else {
         int used = snprintf(remedy, sizeof remedy, "names known here:");
-        size_t count = p->names->variable_count + p->names->constant_count + p->names->input_count + BUILTIN;
+        size_t count = p->names->variable_count + p->names->constant_count + value_count(p->names) +
+                       p->names->table_count + BUILTIN;
         for (size_t i = 0; i < count; i++) {
             const char *name = candidate(p->names, i);
             if ((size_t)used + strlen(name) + 8 > sizeof remedy) {
@@ -269,16 +292,22 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
     return fail(p, offset, remedy, "unknown %s \"%.*s\"", kind, SHOW(w));
 }
 
-/* Reports an input where none is allowed. */
-static bool fail_input(parser *p, word w, size_t offset) {
-    if (p->names->input_use == LW_INPUTS_NOT_IN_MOTIONS)
-        return fail(p, offset, "drive the joint by a force that pulls it to the input, e.g. k*(u - q) - c*v",
-                    "\"%.*s\" is an input, a number without speed and acceleration, and a prescribed motion "
-                    "needs both",
-                    SHOW(w));
-    return fail(p, offset, "use a parameter; inputs may stand in laws, drives and applied forces",
-                "\"%.*s\" is an input, which may change at run time, and this value must be constant",
-                SHOW(w));
+/* Reports an input, a user state, a signal (number `value`) or a quantity (-1) where none is allowed. */
+static bool fail_value(parser *p, word w, size_t offset, long value) {
+    const lw_expression_names *n = p->names;
+    const char *kind = value < 0                                          ? "a quantity of the state"
+                       : (size_t)value < n->input_count                   ? "an input"
+                       : (size_t)value < n->input_count + n->state_count ? "a state"
+                                                                          : "a signal";
+    if (n->input_use == LW_INPUTS_NOT_IN_CONSTANTS)
+        return fail(p, offset, "use a parameter; such values may stand in laws, drives and applied forces",
+                    "\"%.*s\" is %s, which may change at run time, and this value must be constant", SHOW(w),
+                    kind);
+    return fail(p, offset,
+                "drive the joint by a stiff force, e.g. k*(u - q) - c*v, or give it the motion of a state "
+                "that follows it filtered twice",
+                "\"%.*s\" is %s, a number without speed and acceleration, and a prescribed motion needs both",
+                SHOW(w), kind);
 }
 
 /* Writes the character at offset in readable form: the character if it is printable, otherwise \xNN. */
@@ -501,17 +530,89 @@ static bool parse_call(parser *p, const struct function *f, size_t offset) {
     return folds || emit(p, f->op, offset);
 }
 
+/* Parses the argument of a table; p->at is at its "(". */
+static bool parse_table(parser *p, const lw_named_table *table, size_t offset) {
+    size_t opened = p->at++, start = p->length;
+    char remedy[96];
+    (void)snprintf(remedy, sizeof remedy, "write %.40s(x)", table->name);
+    if (skip_space(p) == ')')
+        return fail(p, offset, remedy, "table \"%.40s\" has no argument", table->name);
+    if (!parse_level(p, OR)) return false;
+    if (skip_space(p) == ',')
+        return fail(p, p->at, remedy, "table \"%.40s\" takes one argument", table->name);
+    if (!close_parenthesis(p, opened)) return false;
+    lw_meaning *measure = &p->measures[p->height - 1], sum;
+    if (!lw_meaning_sum(measure, &table->argument, &sum)) {
+        char given[64], wanted[64];
+        lw_meaning_name(measure, given, sizeof given);
+        lw_meaning_name(&table->argument, wanted, sizeof wanted);
+        return fail(p, offset, "check the units of the argument and of the table's x",
+                    "table \"%.40s\" is one of %s, and its argument is %s", table->name, wanted, given);
+    }
+    *measure = table->value;
+    if (!append(p, (lw_instruction){.op = LW_OP_TABLE, .table = table->table}, offset)) return false;
+    if (p->length != start + 2 || p->code[start].op != LW_OP_CONSTANT) return true;
+    double value = lw_table_value(table->table, p->code[start].value);
+    if (!isfinite(value))
+        return fail(p, offset, "check the argument", "%.40s(%g) is too large", table->name,
+                    p->code[start].value);
+    p->code[start] = (lw_instruction){.value = value, .op = LW_OP_CONSTANT};
+    p->length = start + 1;
+    return true;
+}
+
+static bool push_value(parser *p, int number, lw_meaning measure, size_t offset) {
+    if (!append(p, (lw_instruction){.op = LW_OP_INPUT, .input = number}, offset)) return false;
+    p->measures[p->height - 1] = measure;
+    return true;
+}
+
+/* May this input, user state or signal be used here? */
+static bool may_use(const lw_expression_names *names, int number) {
+    const size_t k = (size_t)number, first = names->input_count;
+    return names->input_use == LW_INPUTS_ALLOWED ||
+           (names->input_use == LW_INPUTS_NOT_IN_MOTIONS && k >= first && k < first + names->state_count);
+}
+
+/* Parses a quantity of the state if there is one here. *found: there is, or the text is meant as one. */
+static bool parse_quantity(parser *p, bool *found) {
+    const char *text = p->text + p->at;
+    lw_syntax syntax = {0};
+    lw_meaning measure = {.kind = LW_MEANING_UNKNOWN};
+    int number = -1;
+    const size_t offset = p->at, extent = lw_quantity_extent(text);
+    *found = extent > 0 && (p->names->find_quantity || p->names->input_use != LW_INPUTS_ALLOWED);
+    if (!*found) return true;
+    if (p->names->input_use != LW_INPUTS_ALLOWED) return fail_value(p, (word){text, extent}, offset, -1);
+    const size_t length =
+        p->names->find_quantity(p->names->find_context, text, &number, &measure, &syntax);
+    if (length > 0) {
+        p->at += length;
+        return push_value(p, number, measure, offset);
+    }
+    *found = syntax.message[0] != '\0';
+    return !*found || fail(p, offset + syntax.offset, syntax.remedy, "%s", syntax.message);
+}
+
 static bool parse_name(parser *p) {
     size_t offset = p->at;
     word w = peek_word(p);
+    if (p->text[p->at + w.length] == '.' || w.length == 0) {
+        bool found;
+        if (!parse_quantity(p, &found)) return false;
+        if (found) return true;
+        if (w.length == 0) return fail_unexpected(p, true);
+    }
     p->at += w.length;
     bool called = skip_space(p) == '(';
     size_t variable = find_variable(p->names, w);
     const lw_constant *constant = find_constant(p->names->constants, p->names->constant_count, w);
-    const lw_constant *input = find_constant(p->names->inputs, p->names->input_count, w);
+    const lw_constant *value = find_value(p->names, w);
+    const lw_named_table *table = find_table(p->names, w);
     const struct function *f = find_function(w);
     if (!constant) constant = find_constant(builtin, BUILTIN, w);
 
+    if (table && called) return parse_table(p, table, offset);
     if (f && called) return parse_call(p, f, offset);
     if (!called) p->at = offset + w.length; /* White space is not part of an operand. */
     if (variable < p->names->variable_count) {
@@ -521,12 +622,10 @@ static bool parse_name(parser *p) {
         p->measures[p->height - 1] = measures ? measures[variable] : (lw_meaning){.kind = LW_MEANING_UNKNOWN};
         return true;
     }
-    if (input) {
-        if (p->names->input_use != LW_INPUTS_ALLOWED) return fail_input(p, w, offset);
-        if (!append(p, (lw_instruction){.op = LW_OP_INPUT, .input = (int)(input - p->names->inputs)}, offset))
-            return false;
-        p->measures[p->height - 1] = input->meaning;
-        return true;
+    if (value) {
+        const int number = (int)(value - p->names->inputs);
+        if (!may_use(p->names, number)) return fail_value(p, w, offset, number);
+        return push_value(p, number, value->meaning, offset);
     }
     if (constant) {
         if (!isfinite(constant->value)) {
@@ -534,11 +633,22 @@ static bool parse_name(parser *p) {
         }
         return push_constant(p, constant->value, constant->meaning, offset);
     }
+    if (table) {
+        char remedy[96];
+        (void)snprintf(remedy, sizeof remedy, "write %.40s(x), e.g. %.40s(t)", table->name, table->name);
+        return fail(p, offset, remedy, "table \"%.40s\" has no argument", table->name);
+    }
     if (f) {
         char remedy[64];
         (void)snprintf(remedy, sizeof remedy, "write %s", f->form);
         return fail(p, offset, remedy, "function \"%s\" has no arguments", f->name);
     }
+    /* A quantity that is a lone word or a call: known names, of parameters too, come before it. */
+    bool found;
+    p->at = offset;
+    if (!parse_quantity(p, &found)) return false;
+    if (found) return true;
+    p->at = offset + w.length;
     for (size_t i = 0; i < NOT_NUMBERS; i++) {
         if (word_is(w, not_numbers[i])) {
             return fail(p, offset, "use a finite number, e.g. 1e9",
@@ -561,7 +671,7 @@ static bool parse_name(parser *p) {
 static bool parse_primary(parser *p) {
     char c = skip_space(p);
     if (is_digit(c) || (c == '.' && is_digit(p->text[p->at + 1]))) return parse_number(p);
-    if (is_letter(c)) return parse_name(p);
+    if (is_letter(c) || c == '\'') return parse_name(p);
     if (c != '(') return fail_unexpected(p, true);
     size_t opened = p->at++;
     return parse_level(p, OR) && close_parenthesis(p, opened);

@@ -19,7 +19,7 @@
 #define LN10 2.302585092994045684
 
 size_t lw_op_arity(lw_op op) {
-    if (op == LW_OP_INPUT) return 0;
+    if (op >= LW_OP_TABLE) return op == LW_OP_TABLE;
     if (op >= LW_OP_STEP) return 5;
     if (op == LW_OP_IF) return 3;
     if (op >= LW_OP_FIRST_BINARY) return 2;
@@ -157,6 +157,8 @@ static inline double *run_value(const lw_instruction *i, const double *variables
         p[-1] = p[-1] != 0 ? p[0] : p[1];
     } else if (op == LW_OP_INPUT) {
         *p++ = inputs[i->input];
+    } else if (op == LW_OP_TABLE) {
+        p[-1] = lw_table_value(i->table, p[-1]);
     } else {
         p -= 4;
         double x = p[-1], x0 = p[0], h0 = p[1], x1 = p[2], h1 = p[3];
@@ -334,6 +336,8 @@ static inline lw_jet *run_jet(const lw_instruction *i, const lw_jet *variables, 
         p[-1] = p[-1].f != 0 ? p[0] : p[1];
     } else if (op == LW_OP_INPUT) {
         *p++ = constant(inputs[i->input]);
+    } else if (op == LW_OP_TABLE) {
+        p[-1] = lw_table_jet(i->table, p[-1]);
     } else {
         p -= 4;
         p[-1] = step_jet(op, p[-1], p[0], p[1], p[2], p[3]);
@@ -348,10 +352,38 @@ lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *v
     return stack[0];
 }
 
+lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_jet *variables,
+                            const lw_jet *inputs) {
+    lw_jet stack[LW_MACHINE_STACK], *p = stack;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        if (i->op == LW_OP_INPUT)
+            *p++ = inputs[i->input];
+        else
+            p = run_jet(i, variables, NULL, p);
+    }
+    return stack[0];
+}
+
+double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
+                        const double *inputs, lw_op op, int number) {
+    lw_jet stack[LW_MACHINE_STACK], *p = stack;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        if (i->op == LW_OP_INPUT)
+            *p++ = (lw_jet){inputs[i->input], op == LW_OP_INPUT && i->input == number, 0};
+        else if (i->op == LW_OP_VARIABLE)
+            *p++ = (lw_jet){variables[i->variable], op == LW_OP_VARIABLE && i->variable == number, 0};
+        else
+            p = run_jet(i, NULL, inputs, p);
+    }
+    return stack[0].d;
+}
+
 /* --- conditions ----------------------------------------------------------------------------------- */
 
-static bool is_condition(lw_op op) {
-    switch (op) {
+static bool is_condition(const lw_instruction *i) {
+    switch ((lw_op)i->op) {
+    case LW_OP_TABLE:
+        return lw_table_smoothness(i->table) == LW_TABLE_JUMPS;
     case LW_OP_SIGN:
     case LW_OP_FLOOR:
     case LW_OP_CEIL:
@@ -377,16 +409,19 @@ int lw_machine_conditions(lw_instruction *code, size_t length) {
         for (size_t k = lw_op_arity((lw_op)i->op); k > 0; k--) uses |= *--p;
         *p++ = uses;
         i->uses = uses;
-        i->slot = uses && is_condition((lw_op)i->op) && count < MOST ? (unsigned char)++count : 0;
+        i->slot = uses && is_condition(i) && count < MOST ? (unsigned char)++count : 0;
     }
     return count;
 }
 
 /* The outcome of a condition with operands x, and the distance to the point where the outcome changes. A step
  * of positive width is continuous and therefore no condition; its outcome is NAN. */
-static double outcome_of(lw_op op, const double *x, double *distance) {
+static double outcome_of(const lw_instruction *i, const double *x, double *distance) {
+    const lw_op op = (lw_op)i->op;
     double whole, rest;
     switch (op) {
+    case LW_OP_TABLE:
+        return lw_table_piece(i->table, x[0], distance);
     case LW_OP_SIGN:
         *distance = fabs(x[0]);
         return sign(x[0]);
@@ -413,8 +448,10 @@ static double outcome_of(lw_op op, const double *x, double *distance) {
 }
 
 /* The result of a condition whose outcome is given. */
-static lw_jet with_outcome(lw_op op, const lw_jet *x, double outcome) {
-    switch (op) {
+static lw_jet with_outcome(const lw_instruction *i, const lw_jet *x, double outcome) {
+    switch ((lw_op)i->op) {
+    case LW_OP_TABLE:
+        return lw_table_piece_jet(i->table, outcome, x[0]);
     case LW_OP_MOD:
         return (lw_jet){x[0].f - outcome * x[1].f, x[0].d - outcome * x[1].d, x[0].dd - outcome * x[1].dd};
     case LW_OP_STEP:
@@ -434,7 +471,7 @@ lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_j
             continue;
         }
         p -= lw_op_arity((lw_op)i->op);
-        *p = with_outcome((lw_op)i->op, p, held[i->slot - 1]);
+        *p = with_outcome(i, p, held[i->slot - 1]);
         p++;
     }
     return stack[0];
@@ -458,7 +495,7 @@ double lw_machine_look(const lw_instruction *code, size_t length, const double *
         size_t operands = lw_op_arity((lw_op)i->op);
         double distance = HUGE_VAL;
         if (i->slot) {
-            double outcome = i->uses & without ? NAN : outcome_of((lw_op)i->op, p - operands, &distance);
+            double outcome = i->uses & without ? NAN : outcome_of(i, p - operands, &distance);
             const double *was = held ? &held[i->slot - 1] : NULL;
             if (was && !isnan(*was))
                 least = fmin(least, outcome == *was ? distance : -fmax(distance, 1e-300));

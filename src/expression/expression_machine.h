@@ -5,6 +5,7 @@
 #define LW_EXPRESSION_MACHINE_H
 
 #include "expression/expression_types.h"
+#include "expression/table.h"
 
 /* Deepest stack that a program may need; the compiler refuses programs that need more. */
 #define LW_MACHINE_STACK 64
@@ -61,11 +62,17 @@ typedef enum lw_op {
     LW_OP_STEP,  /* x, x0, h0, x1, h1: cubic blend */
     LW_OP_STEP5, /* the same, quintic */
 
-    LW_OP_INPUT /* pushes input number `input`; last, so that programs without inputs run as fast as ever */
+    LW_OP_TABLE, /* the value of `table` at its operand; behind the others, so that programs without tables and
+                    values of the state run as fast as ever */
+    /* pushes entry `input` of the vector of values (inputs, user states, signals, quantities) */
+    LW_OP_INPUT
 } lw_op;
 
 typedef struct lw_instruction {
-    double value;
+    union {
+        double value;
+        const lw_table *table; /* of LW_OP_TABLE; it lives as long as the program */
+    };
     unsigned char op; /* lw_op */
     unsigned char variable;
     unsigned char slot; /* of a condition: 1 + the place of its outcome; or 0 */
@@ -82,8 +89,15 @@ double lw_machine_value(const lw_instruction *code, size_t length, const double 
                         const double *inputs);
 lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables,
                       const double *inputs);
+/* The same where the inputs change along the curve, too. */
+lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_jet *variables,
+                            const lw_jet *inputs);
+/* The partial derivative with respect to a variable (op LW_OP_VARIABLE) or an input (LW_OP_INPUT). */
+double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
+                        const double *inputs, lw_op op, int number);
 
-/* Conditions: comparisons, sign, floor, ceil, mod, and steps of no width, where they depend on variables
+/* Conditions: comparisons, sign, floor, ceil, mod, steps of no width, and tables that jump, where they depend
+ * on variables
  * (what depends on inputs alone changes only when the caller changes these). Finds their slots and what they
  * use; returns how many there are. */
 int lw_machine_conditions(lw_instruction *code, size_t length);

@@ -48,6 +48,7 @@ typedef struct lw_method_options {
     /* Values of the model's inputs for as long as the method exists; every evaluation reads the numbers that
      * stand there at that moment. NULL means the model's defaults. */
     const double *inputs;
+    const double *states; /* The same of its user states; NULL means their start values. */
     /* Receives notes about a run (lw_note). May be NULL. */
     void (*note)(double t, const char *kind, const char *text, void *context);
     void *note_context;

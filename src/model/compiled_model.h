@@ -121,7 +121,7 @@ typedef struct lw_force {
     /* The loop at whose cut joint it acts, with q and v counted from that joint's first; otherwise -1. */
     int closure;
     double stiffness, damping, free_length;
-    const lw_function *law;   /* of x, v, t and inputs, as drive and components are */
+    const lw_function *law;   /* of x, v, t and the vector of values, as drive and components are */
     bool law_is_potential;    /* law of x alone */
     const lw_function *drive; /* of t, q, v */
     double viscous, coulomb, smoothing;
@@ -153,6 +153,43 @@ typedef struct lw_idle {
     int body;
     double axis[3], moment;
 } lw_idle;
+
+/* Entries of the vector of values in the order in which they are computed, and what they need of a state
+ * (LW_NEEDS_* of quantity.h). */
+typedef struct lw_value_order {
+    const int *entries;
+    int count;
+    unsigned needs;
+} lw_value_order;
+
+/* The vector of values that expressions read: inputs, user states, signals, and the quantities of the state
+ * that some expression uses (signals.h). */
+typedef struct lw_values {
+    int input_count, state_count, signal_count, quantity_count, count;
+    lw_names state_names, signal_names; /* In the spec's order. */
+    double *starts;                     /* of the user states */
+    /* Per input, user state and signal: the expression of its default (NULL: a number), its rate, its
+     * value. */
+    const lw_function **functions;
+    struct lw_state_quantity *quantities;
+    /* What has to be computed for forces, for rates of user states, and for everything. */
+    lw_value_order for_forces, for_rates, for_all;
+    /* The first element whose force depends on a quantity of the state, and the first that depends on a user
+     * state; -1: none does. */
+    int element_of_quantities, element_of_states;
+    /* The user states that motions depend on come first in this list, then those that the rates of these
+     * depend on; what their rates need is for_motions, without quantities. */
+    const int *moving;
+    int mover_count, moving_count;
+    lw_value_order for_motions;
+} lw_values;
+
+typedef struct lw_output {
+    const lw_function *function; /* of t and the vector of values */
+    unsigned needs;
+    const char *unit;       /* of its columns in results; "": none */
+    double numerator, denominator; /* A value in SI units times denominator / numerator is in this unit. */
+} lw_output;
 
 /* What a model keeps of its spec (kept_spec.h). */
 typedef struct lw_kept_spec {
@@ -199,7 +236,8 @@ struct lw_model {
     lw_force *forces;
     int knot_count, rhythm_count;
     lw_model_knot *knots;   /* Times at which forces or motions have a jump or kink (model_knots.h), */
-    lw_knot *rhythms;       /* and those that recur. */
+    lw_knot *rhythms;       /* and those that recur, */
+    int *rhythm_groups;     /* in groups of so many neighbours of one period. */
     bool depends_on_time;   /* prescribed motions, or elements that are functions of t */
     bool forces_need_world; /* some element needs world poses */
     int constraint_count;
@@ -210,7 +248,10 @@ struct lw_model {
     lw_names body_names, joint_names; /* By label, and in the spec's order. */
     lw_names force_names;             /* In the spec's order. */
     lw_names input_names;             /* In the spec's order. */
-    double *input_defaults;
+    double *input_defaults;           /* NAN: the default is an expression. */
+    lw_values values;
+    lw_names output_names; /* In the spec's order. */
+    lw_output *outputs;
     lw_names parameter_names; /* In the spec's order. */
     double *parameter_values;
     lw_kept_spec kept; /* Only in models of lw_model_compile. */

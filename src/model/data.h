@@ -66,7 +66,13 @@ struct lw_data {
     double *S;      /* 6 per speed: motion subspace in the child's internal axes. */
     /* The state with prescribed entries filled in (lw_take_state). */
     double *q, *v, *vdot;
-    const double *inputs; /* Values in the model's order; their owner may change them between calls. */
+    /* Inputs and user states in the model's order; their owner may change them between calls. */
+    const double *inputs, *states;
+    /* The vector of values that expressions read: `inputs` itself if the model's forces use nothing but
+     * inputs, otherwise `computed`, which lw_signals fills. */
+    const double *values;
+    double *computed;
+    lw_jet *jets; /* Of inputs, user states and signals along the motion; NULL if no motion uses states. */
     /* Force elements (lw_forces). */
     double *tau;      /* Per speed: forces of joint elements and of the caller. */
     double *load;     /* 6 per body: wrench (torque about the internal origin; force) in internal axes. */
@@ -143,6 +149,9 @@ void lw_put_coordinates(const lw_joint_entry *entry, const double *coordinates, 
 /* Replaces the entries of q that belong to cut joints by the angles of the poses, in the same revolution. */
 void lw_fit_cut_angles(const lw_model *model, double *q);
 
+/* Makes these the inputs and user states for all later calls; NULL: the defaults and start values. */
+void lw_data_set_values(const lw_model *model, lw_data *data, const double *inputs, const double *states);
+
 /* --- force.c -------------------------------------------------------------------------------------- */
 
 /* Loads and joint forces of all elements into load and tau (both overwritten), with their power; after
@@ -153,8 +162,8 @@ void lw_forces(const lw_model *model, lw_data *data, double t, bool potential);
 static inline const double *lw_held(const lw_data *data, int k) {
     return data->held_of && data->held_of[k] >= 0 ? data->held + data->held_of[k] : NULL;
 }
-/* Sets everything that lw_forces computes to zero. */
-void lw_forces_clear(const lw_model *model, lw_data *data);
+/* Sets everything that lw_forces computes to zero, and computes the signals that elements use. */
+void lw_forces_clear(const lw_model *model, lw_data *data, double t);
 /* Does an element act on a speed of the tree only, and not on bodies? */
 bool lw_force_in_joint(const lw_force *force);
 /* lw_forces for the elements first .. end - 1, added to the present values. */

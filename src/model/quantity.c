@@ -93,6 +93,8 @@ static const family families[LW_Q_KINDS] = {
                         LW_NEEDS_RUN,
                         false,
                         {{"position_violation", ""}, {"velocity_violation", ""}}},
+    [LW_Q_STATE] = {LW_OBJECT_STATE, "", ".", 0, false, {{"", ""}}},
+    [LW_Q_OUTPUT] = {LW_OBJECT_OUTPUT, "", ".", 0, false, {{0}}},
 };
 
 lw_object_kind lw_quantity_object(lw_quantity_kind kind) { return families[kind].object; }
@@ -176,6 +178,9 @@ int lw_quantity_components(const lw_model *model, lw_quantity_kind kind, int obj
     case LW_Q_ELEMENT:
     case LW_Q_FORCE:
         return element_components(model, &model->forces[object], kind == LW_Q_ELEMENT, list);
+    case LW_Q_OUTPUT:
+        list[0] = (lw_component){"", model->outputs[object].unit};
+        return 1;
     default:
         memcpy(list, families[kind].components, sizeof families[kind].components);
         while (count < LW_QUANTITY_COMPONENTS && list[count].name) count++;
@@ -284,6 +289,12 @@ static void print_object(const lw_model *model, const lw_state_quantity *quantit
         break;
     case LW_OBJECT_FORCE:
         snprintf(text, size, "%.300s", model->forces[quantity->object].name);
+        break;
+    case LW_OBJECT_STATE:
+        snprintf(text, size, "%.300s", model->values.state_names.names[quantity->object]);
+        break;
+    case LW_OBJECT_OUTPUT:
+        snprintf(text, size, "%.300s", model->output_names.names[quantity->object]);
         break;
     case LW_OBJECT_POINT:
         print_place(model, quantity->object, quantity->given[0], true, text, size);

@@ -396,6 +396,14 @@ static void world_vector(const lw_model *model, const lw_data *data, const lw_qu
     case LW_Q_VIOLATION:
         out[0] = source->position_violation, out[1] = source->velocity_violation;
         break;
+    case LW_Q_STATE:
+        if (source->states) out[0] = source->states[object];
+        break;
+    case LW_Q_OUTPUT:
+        if (source->outputs)
+            out[0] = source->outputs[object] * model->outputs[object].denominator /
+                     model->outputs[object].numerator;
+        break;
     case LW_Q_NONE:
     case LW_Q_KINDS:
         break;

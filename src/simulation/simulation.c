@@ -1,4 +1,4 @@
-/* simulation.c - an initial-value problem that the caller advances: creation, advancing, state, inputs.
+/* simulation.c - an initial-value problem that the caller advances: creation, advancing, state.
  *
  * The caller's state (t, y) may lie within the last step of the integrator, which is ahead of it. As long as
  * nothing is changed the integrator continues from the end of its step, so that the requested times do not
@@ -24,7 +24,7 @@
 static lw_status take_memory(lw_simulation *s, lw_error *error) {
     const lw_model *model = s->model;
     const lw_run_options *options = &s->plan.options;
-    const size_t n = (size_t)s->method->state_size + LW_POWERS;
+    const size_t n = (size_t)lw_simulation_books(s) + LW_POWERS;
     const size_t nq = (size_t)model->nq + 1, nv = (size_t)model->nv + 1;
     const size_t events = (size_t)options->event_count;
     lw_arena *arena = s->arena;
@@ -33,6 +33,13 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     s->shown = LW_NEW(arena, double, nq);
     s->parameters = LW_NEW(arena, double, lw_model_parameter_count(model) + 1);
     s->v = LW_NEW(arena, double, nv);
+    const size_t states = (size_t)model->values.state_count;
+    if (states) {
+        s->rate_q = LW_NEW(arena, double, nq);
+        s->rate_v = LW_NEW(arena, double, nv);
+        if (s->plan.integrator->needs_step)
+            s->implicit = LW_NEW(arena, double, states * (states + 5));
+    }
     s->work = LW_NEW(arena, double, 4 * n);
     s->kept = LW_NEW(arena, double, n);
     s->next_y = LW_NEW(arena, double, n);
@@ -51,9 +58,9 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     if (options->want_reactions)
         s->reactions = LW_NEW(arena, double, 6 * (size_t)lw_model_joint_count(model) + 1);
     s->checked = lw_checked_create(model);
-    if (lw_arena_failed(arena) || !s->checked || lw_data_create(model, s->allocator, &s->data) != LW_OK)
+    if (lw_arena_failed(arena) || !lw_simulation_late_memory(s) || !s->checked || lw_data_create(model, s->allocator, &s->data) != LW_OK)
         return lw_out_of_memory(error);
-    s->data->inputs = s->inputs;
+    lw_data_set_values(model, s->data, s->inputs, s->states);
     return LW_OK;
 }
 
@@ -61,32 +68,38 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
 static lw_status create_method(lw_simulation *s, lw_error *error) {
     const lw_run_options *options = &s->plan.options;
     const int inputs = lw_model_input_count(s->model);
+    const int states = s->model->values.state_count;
     s->inputs = LW_NEW(s->arena, double, inputs + 1);
+    s->states = LW_NEW(s->arena, double, states + 1);
     s->force = (lw_outer_force){.add = options->force,
                                 .context = options->context,
                                 .tau = LW_NEW(s->arena, double, s->model->nv + 1)};
     if (lw_arena_failed(s->arena)) return lw_out_of_memory(error);
     for (int k = 0; k < inputs; k++) s->inputs[k] = lw_model_input_default(s->model, k);
+    for (int k = 0; k < states; k++) s->states[k] = s->model->values.starts[k];
     s->method_options = s->plan.method_options;
     s->method_options.note = lw_simulation_tell;
     s->method_options.note_context = s;
     s->method_options.inputs = s->inputs;
+    s->method_options.states = s->states;
     s->method_options.force = options->force ? &s->force : NULL;
     return s->plan.formulation->create(s->model, &s->method_options, &s->method, error);
 }
 
-/* Makes (q, v) at t the present state; the ledger's integrals are kept. */
+/* Makes (q, v) at t the present state; user states and the ledger's integrals are kept. */
 static void take_state(lw_simulation *s, double t, const double *q, const double *v) {
     s->t = t;
     s->span = lw_model_span(s->model, t);
     memcpy(s->q, q, (size_t)s->model->nq * sizeof *q);
     memcpy(s->v, v, (size_t)s->model->nv * sizeof *v);
+    lw_simulation_see(s, s->y);
     s->plan.formulation->to_state(s->method, t, s->q, s->v, s->y);
     s->stale = true;
 }
 
 /* Computes q and v of the present state in the simulation's own arrays. */
 static void look(const lw_simulation *s) {
+    lw_simulation_see(s, s->y);
     s->plan.formulation->from_state(s->method, lw_simulation_seen(s, s->t), s->y, s->q, s->v);
 }
 
@@ -105,6 +118,8 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     lw_watch_start(&s->watch, s->model);
     lw_passage_start(&s->passage, s->model, s->plan.formulation);
     lw_simulation_system_make(s);
+    for (int k = 0; k < s->model->values.state_count; k++)
+        s->y[lw_simulation_own(s) + k] = s->model->values.starts[k];
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
     lw_status status = lw_simulation_begin(s, error);
     if (status != LW_OK) return status;
@@ -199,6 +214,7 @@ static void take_next_integrator(lw_simulation *s) {
 static lw_status set_off(lw_simulation *s, lw_error *error) {
     const lw_formulation *f = s->plan.formulation;
     lw_system *system = &s->system.base;
+    lw_simulation_see(s, s->y);
     lw_status status = f->project ? f->project(s->method, lw_simulation_seen(s, s->t), s->y, error) : LW_OK;
     if (status != LW_OK) return status;
     /* An integrator that was to take over later, from a state that is no longer reached, starts here. */
@@ -228,6 +244,7 @@ lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
     if (system->root_count > s->plan.options.event_count) {
         s->crossed_t = lw_simulation_seen(s, s->t);
         memcpy(s->crossed_y, s->y, (size_t)system->size * sizeof *s->y);
+        lw_simulation_see(s, s->y);
         status = s->plan.formulation->cross(s->method, s->crossed_t, s->y, NULL, error);
     }
     return status == LW_OK ? set_off(s, error) : status;
@@ -392,7 +409,7 @@ lw_status lw_simulation_accelerations(lw_simulation *s, double *vdot, double *re
 
 lw_status lw_simulation_ledger(lw_simulation *s, lw_ledger *ledger) {
     if (!s || !ledger) return LW_ERROR_ARGUMENT;
-    const double *books = s->y + s->method->state_size;
+    const double *books = s->y + lw_simulation_books(s);
     const lw_energy energy = lw_simulation_energy(s);
     *ledger = (lw_ledger){energy.kinetic, energy.potential, books[0], books[1], books[2], 0};
     ledger->unaccounted = (energy.kinetic - s->initial.kinetic) + (energy.potential - s->initial.potential) -
@@ -457,7 +474,7 @@ lw_status lw_simulation_set_state(lw_simulation *s, double t, const double *q, c
         return status;
     }
     const lw_energy has = lw_simulation_energy(s);
-    s->y[s->method->state_size + 1] += has.kinetic + has.potential - had.kinetic - had.potential;
+    s->y[lw_simulation_books(s) + 1] += has.kinetic + has.potential - had.kinetic - had.potential;
     return LW_OK;
 }
 
@@ -478,40 +495,4 @@ lw_status lw_simulation_reset(lw_simulation *s, lw_error *error) {
     lw_passage_end(&s->passage);
     memset(s->y, 0, (size_t)s->system.base.size * sizeof *s->y);
     return start(s, error);
-}
-
-lw_status lw_simulation_set_input(lw_simulation *s, int input, double value) {
-    if (!s || input < 0 || input >= lw_model_input_count(s->model) || !isfinite(value))
-        return LW_ERROR_ARGUMENT;
-    if (s->inputs[input] == value) return LW_OK;
-    s->inputs[input] = value;
-    s->stale = true;
-    return LW_OK;
-}
-
-lw_status lw_simulation_set_inputs(lw_simulation *s, const double *values) {
-    if (!s || !values) return LW_ERROR_ARGUMENT;
-    const int count = lw_model_input_count(s->model);
-    for (int k = 0; k < count; k++)
-        if (!isfinite(values[k])) return LW_ERROR_ARGUMENT;
-    for (int k = 0; k < count; k++) (void)lw_simulation_set_input(s, k, values[k]);
-    return LW_OK;
-}
-
-double lw_simulation_input(const lw_simulation *s, int input) {
-    return s && input >= 0 && input < lw_model_input_count(s->model) ? s->inputs[input] : NAN;
-}
-
-lw_status lw_simulation_output(lw_simulation *s, int output, double *value) {
-    if (!s || !value || output < 0 || output >= lw_model_output_count(s->model)) return LW_ERROR_ARGUMENT;
-    *value = NAN;
-    return LW_ERROR_UNSUPPORTED;
-}
-
-lw_status lw_simulation_outputs(lw_simulation *s, double *values) {
-    if (!s || !values) return LW_ERROR_ARGUMENT;
-    lw_status status = LW_OK;
-    for (int k = 0; k < lw_model_output_count(s->model) && status == LW_OK; k++)
-        status = lw_simulation_output(s, k, values + k);
-    return status;
 }

@@ -10,6 +10,7 @@
 
 static void values_at(lw_simulation *s, double t, const double *y) {
     const lw_run_options *options = &s->plan.options;
+    lw_simulation_see(s, y);
     s->plan.formulation->from_state(s->method, lw_simulation_seen(s, t), y, s->q, s->v);
     for (int k = 0; k < options->event_count; k++)
         s->event_values[k] = options->events[k].value(t, s->q, s->v, options->context);

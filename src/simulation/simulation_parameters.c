@@ -76,7 +76,7 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     s->span = lw_model_span(model, s->t);
     s->method = method;
     s->data = data;
-    s->data->inputs = s->inputs;
+    lw_data_set_values(model, s->data, s->inputs, s->states);
     s->checked = checked;
     const lw_effort effort = s->system.effort;
     lw_simulation_system_make(s);
@@ -85,7 +85,7 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     lw_passage_start(&s->passage, model, f);
     f->to_state(s->method, s->t, s->q, s->v, s->y);
     const lw_energy has = lw_simulation_energy(s);
-    s->y[s->method->state_size + 1] += has.kinetic + has.potential - had.kinetic - had.potential;
+    s->y[lw_simulation_books(s) + 1] += has.kinetic + has.potential - had.kinetic - had.potential;
     s->stale = true;
     return LW_OK;
 }

@@ -1,7 +1,8 @@
 /* simulation_parts.h - the structure of a simulation, for the files that implement it.
  *
- * simulation.c            the object: creation, advancing, state, inputs
+ * simulation.c            the object: creation, advancing, state
  * simulation_system.c     the system of equations for integrators, and the monitoring of a run
+ * simulation_values.c     inputs, user states with their rates, outputs
  * simulation_events.c     the caller's events
  * simulation_parameters.c parameters that change while the mechanism moves
  * simulation_snapshot.c   saving and restoring
@@ -12,14 +13,15 @@
 
 #include "formulations/common/checked_accelerations.h"
 #include "model/model_knots.h"
+#include "model/quantity.h"
 #include "simulation/progress_monitor.h"
 #include "simulation/run_plan.h"
 #include "simulation/singularity_monitor.h"
 #include "simulation/verdict.h"
 #include <linkwork/simulation.h>
 
-/* The integrated vector is the method's state y followed by the ledger's three integrals: work of drives,
- * work of forces, dissipation. */
+/* The integrated vector is the method's state y, followed by the user states of the model and the ledger's
+ * three integrals: work of drives, work of forces, dissipation. */
 typedef struct lw_simulation_system {
     lw_system base;
     lw_method *method;
@@ -40,6 +42,12 @@ typedef struct lw_simulation_anchor {
     size_t decided_size;
 } lw_simulation_anchor;
 
+/* Room for what outputs need when the equations of motion are solved; NULL where no output needs it. */
+typedef struct lw_late_values {
+    double *vdot, *reactions, *multipliers, *motion_rates;
+    lw_force_value *forces;
+} lw_late_values;
+
 struct lw_simulation {
     lw_arena *arena;
     const lw_allocator *allocator; /* its own copy of the caller's, or NULL */
@@ -49,12 +57,17 @@ struct lw_simulation {
     lw_method *method;
     lw_data *data;
     lw_simulation_system system;
-    double t, *y; /* the present state, with the ledger's integrals */
+    double t, *y; /* the present state, with user states and the ledger's integrals */
     double *q, *v;
     double t_stop; /* The integrator does not step past this time, */
     lw_time_span
         span; /* nor past the end of the span in which it is, with knots of the model at both ends. */
     double *inputs;
+    double *states;           /* user states of the state that the method looks at */
+    double *rate_q, *rate_v;  /* workspace: coordinates and speeds of a state whose rates are wanted */
+    double *implicit;         /* workspace of steps of methods of their own (simulation_values.c) */
+    double *outputs;          /* of a sample, if the model has any */
+    lw_late_values late;
     lw_model *tuned;    /* the model with changed parameters, or NULL */
     double *parameters; /* workspace: one number per parameter */
     lw_outer_force force;
@@ -101,6 +114,32 @@ void lw_simulation_tell(double t, const char *kind, const char *text, void *simu
 void lw_simulation_mark(lw_simulation *simulation, double t, const double *y);
 /* Starts the method from the present state, and makes the integrator restart. */
 lw_status lw_simulation_begin(lw_simulation *simulation, lw_error *error);
+/* Where the user states and the ledger's integrals begin in y. */
+static inline int lw_simulation_own(const lw_simulation *s) { return s->method->state_size; }
+static inline int lw_simulation_books(const lw_simulation *s) {
+    return s->method->state_size + s->model->values.state_count;
+}
+/* Lets the method, forces and signals see the user states of y; before every call of the method for y. */
+static inline void lw_simulation_see(const lw_simulation *s, const double *y) {
+    for (int k = 0; k < s->model->values.state_count; k++)
+        s->states[k] = y[s->method->state_size + k];
+}
+/* Rates of the user states at (t, y), checked; t is the time that forces see. method: that which y belongs
+ * to. */
+lw_status lw_simulation_rates(lw_simulation *simulation, lw_method *method, double t, const double *y,
+                              double *rates, lw_error *error);
+/* The steps of user states before and after a step of a method of its own from t to t + h. */
+lw_status lw_simulation_half_before(lw_simulation *simulation, double t, double h, const double *y,
+                                    double *next, lw_error *error);
+lw_status lw_simulation_half_after(lw_simulation *simulation, double t, double h, double *next,
+                                   lw_error *error);
+/* Takes the memory of outputs; false: there is none. */
+bool lw_simulation_late_memory(lw_simulation *simulation);
+/* Outputs first .. end - 1 of the present state, of which q and v are computed; vdot and reactions may be
+ * NULL if they are not known yet. */
+lw_status lw_simulation_compute_outputs(lw_simulation *simulation, const double *vdot,
+                                        const double *reactions, int first, int end, double *values,
+                                        lw_error *error);
 /* The time that the integrator must not step past. */
 static inline double lw_simulation_bound(const lw_simulation *s) {
     return s->span.stop < s->t_stop ? s->span.stop : s->t_stop;

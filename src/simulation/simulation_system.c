@@ -1,7 +1,7 @@
 /* simulation_system.c - the system of equations for integrators, and the monitoring of a run.
  *
- * The integrated vector is the formulation's state followed by the ledger's three integrals (work of drives,
- * work of forces, dissipation), which take no part in error control. Every evaluation and every step is
+ * The integrated vector is the formulation's state, the model's user states, and the ledger's three integrals
+ * (work of drives, work of forces, dissipation), which take no part in error control. Every evaluation and every step is
  * counted, to find out whether the run will end, whether it is stiff, whether a force jumps, and whether it
  * has come to a singular position.
  */
@@ -36,6 +36,7 @@ static lw_status no_end(lw_simulation_system *system, double t, const double *y,
     lw_cause cause;
     char grown[80] = "";
     find_cause(system, &cause);
+    lw_simulation_see(s, y);
     s->plan.formulation->from_state(s->method, t, y, s->q, s->v);
     lw_energy now = lw_energy_of(s->model, s->data, t, s->q, s->v);
     double at_first = s->initial.kinetic + s->initial.potential, at_last = now.kinetic + now.potential;
@@ -147,27 +148,36 @@ static lw_status system_derivative(lw_system *base, double t, const double *y, d
     lw_power power;
     lw_status status = look_around(system, t, y, error);
     if (status != LW_OK) return status;
-    const double seen = lw_simulation_seen(system->simulation, t);
+    lw_simulation *s = system->simulation;
+    const double seen = lw_simulation_seen(s, t);
+    lw_simulation_see(s, y);
     status = method->formulation->derivative(method, seen, y, ydot, &power, error);
     if (status == LW_ERROR_SINGULAR && error && system->effort.given && system->effort.steps > 0)
         snprintf(error->remedy, sizeof error->remedy, "%s", fixed_steps);
     if (status != LW_OK) return status;
-    power.forces += system->simulation->force.power;
-    put_power(&power, ydot + method->state_size);
-    return check_rates(system, t, ydot, error);
+    power.forces += s->force.power;
+    put_power(&power, ydot + lw_simulation_books(s));
+    status = check_rates(system, t, ydot, error);
+    if (status == LW_OK && s->model->values.state_count)
+        status = lw_simulation_rates(s, method, seen, y, ydot + lw_simulation_own(s), error);
+    return status;
 }
 
 static lw_status system_residual(lw_system *base, double t, const double *y, const double *ydot,
                                  double *residual, lw_error *error) {
     lw_simulation_system *system = (lw_simulation_system *)base;
     lw_method *method = system->method;
-    int n = method->state_size;
+    lw_simulation *s = system->simulation;
+    const int own = lw_simulation_own(s), n = lw_simulation_books(s);
     lw_power power;
     lw_status status = look_around(system, t, y, error);
-    const double seen = lw_simulation_seen(system->simulation, t);
+    const double seen = lw_simulation_seen(s, t);
+    lw_simulation_see(s, y);
     if (status == LW_OK)
         status = method->formulation->residual(method, seen, y, ydot, residual, &power, error);
+    if (status == LW_OK && n > own) status = lw_simulation_rates(s, method, seen, y, residual + own, error);
     if (status != LW_OK) return status;
+    for (int k = own; k < n; k++) residual[k] = ydot[k] - residual[k];
     put_power(&power, residual + n);
     for (int k = 0; k < LW_POWERS; k++) residual[n + k] = ydot[n + k] - residual[n + k];
     return LW_OK;
@@ -177,10 +187,14 @@ static lw_status system_residual(lw_system *base, double t, const double *y, con
 static lw_status system_step(lw_system *base, double t, double h, const double *y, double *next,
                              lw_error *error) {
     lw_method *method = ((lw_simulation_system *)base)->method;
-    int n = method->state_size;
+    lw_simulation *s = ((lw_simulation_system *)base)->simulation;
+    const bool own = s->model->values.state_count > 0;
+    const int n = lw_simulation_books(s);
     lw_power work;
     lw_status status = look_around((lw_simulation_system *)base, t, y, error);
+    if (status == LW_OK && own) status = lw_simulation_half_before(s, t, h, y, next, error);
     if (status == LW_OK) status = method->formulation->step(method, t, h, y, next, &work, error);
+    if (status == LW_OK && own) status = lw_simulation_half_after(s, t, h, next, error);
     if (status != LW_OK) return status;
     put_power(&work, next + n);
     for (int k = 0; k < LW_POWERS; k++) next[n + k] += y[n + k];
@@ -190,6 +204,7 @@ static lw_status system_step(lw_system *base, double t, double h, const double *
 static lw_status system_project(lw_system *base, double t, double *y, lw_error *error) {
     lw_simulation_system *system = (lw_simulation_system *)base;
     lw_method *method = system->method;
+    lw_simulation_see(system->simulation, y);
     return method->formulation->project(method, lw_simulation_seen(system->simulation, t), y, error);
 }
 
@@ -197,6 +212,7 @@ static lw_status system_roots(lw_system *base, double t, const double *y, double
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
     const lw_formulation *f = s->plan.formulation;
     const int own = base->root_count - s->plan.options.event_count;
+    lw_simulation_see(s, y);
     lw_simulation_event_roots(s, t, y, values + own);
     return own > 0 ? f->roots(s->method, lw_simulation_seen(s, t), y, values, error) : LW_OK;
 }
@@ -211,8 +227,9 @@ static void system_release(lw_system *base, double t) {
 /* Crosses an event, or a knot of the model; the integrator restarts afterwards. */
 static lw_status system_cross(lw_system *base, double t, double *y, lw_error *error) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
-    const int n = s->method->state_size, own = base->root_count - s->plan.options.event_count;
+    const int n = lw_simulation_books(s), own = base->root_count - s->plan.options.event_count;
     lw_status status = LW_OK;
+    lw_simulation_see(s, y);
     if (own > 0) {
         lw_power work = {0};
         double booked[LW_POWERS];
@@ -243,9 +260,11 @@ static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool
     other.base.accepted = NULL;
     other.effort.given = true;
     double *state = s->work, *work = s->work + n;
+    lw_simulation_see(s, y);
     f->from_state(s->method, t, y, s->q, s->v);
     f->to_state(other.method, t, s->q, s->v, state);
-    memcpy(state + other.method->state_size, y + other.method->state_size, LW_POWERS * sizeof *y);
+    const int own = other.method->state_size;
+    memcpy(state + own, y + own, (size_t)(n - own) * sizeof *y);
     const double h = effort->step_mean, per_step = effort->evaluations_mean;
     const double border = 1; /* of h rho in any direction; accuracy alone may keep h rho below it. */
     if (h * lw_spectral_radius(&other.base, t, state, work) > border) {
@@ -309,6 +328,7 @@ static lw_status system_accepted(lw_system *base, double t, double h, int order,
     const bool time_to_look = lw_effort_stepped(&s->system.effort, t);
     if (options->step_taken) options->step_taken(t, h, order, options->context);
     if (lw_passage_due(&s->passage, h)) {
+        lw_simulation_see(s, y);
         s->plan.formulation->from_state(s->method, t, y, s->q, s->v);
         lw_status status = lw_passage_look(&s->passage, s->model, t, s->q, s->v, error);
         if (status != LW_OK) return status;
@@ -330,7 +350,7 @@ void lw_simulation_system_make(lw_simulation *s) {
     const lw_formulation *f = s->plan.formulation;
     const lw_run_options *options = &s->plan.options;
     lw_system *system = &s->system.base;
-    const int n = s->method->state_size + LW_POWERS;
+    const int n = lw_simulation_books(s) + LW_POWERS;
     s->system.method = s->method;
     s->system.simulation = s;
     lw_effort *effort = &s->system.effort;
@@ -352,7 +372,7 @@ void lw_simulation_system_make(lw_simulation *s) {
     system->newton_hints = f->newton_hints ? f->newton_hints(s->method) : NULL;
     if (f->differential) {
         f->differential(s->method, s->system.differential);
-        for (int k = 1; k <= LW_POWERS; k++) s->system.differential[n - k] = true;
+        for (int k = s->method->state_size; k < n; k++) s->system.differential[k] = true;
         system->differential = s->system.differential;
     }
     if (s->integrator->needs_step) return; /* Such steps have no events. */

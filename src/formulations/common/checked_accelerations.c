@@ -91,6 +91,7 @@ static lw_status judge(lw_checked *c, lw_method *method, const lw_method_options
         .free_speeds = f->frees_speeds,
         .tau = tau,
         .inputs = options ? options->inputs : NULL,
+        .states = options ? options->states : NULL,
         .vdot = vdot,
         .reactions = reactions,
         .multipliers = c->multipliers,

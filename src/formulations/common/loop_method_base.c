@@ -39,7 +39,7 @@ lw_loop_method *lw_loop_method_create(size_t size, const lw_formulation *formula
     method->base.model = model;
     method->base.state_size = model->nq + model->nv;
     method->options = *options;
-    lw_data_set_inputs(model, method->data, options->inputs);
+    lw_data_set_values(model, method->data, options->inputs, options->states);
     method->solve = solve;
     return method;
 }

@@ -14,6 +14,7 @@
  * Source   docs/theory/massless.md, 8.
  * Cost     an evaluation of conditions, and two factors of N'C N; no allocation but in create.
  */
+#include "model/signals.h"
 #include "formulations/massless/massless_active_set.h"
 #include "model/joint.h"
 
@@ -47,7 +48,7 @@ static bool reaches(const lw_null_shape *shape, const lw_force *force, const boo
 }
 
 bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, const lw_dampers *dampers,
-                      const double *inputs, lw_arena *arena, lw_follow **follow) {
+                      const lw_method_options *options, lw_arena *arena, lw_follow **follow) {
     const lw_model *model = shape->model;
     bool wanting = false;
     *follow = NULL;
@@ -81,7 +82,7 @@ bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, co
     if (!f->outcomes) return false;
     if (!f->elements && !f->directions) return true;
     if (lw_data_create(model, NULL, &f->data) != LW_OK) return false;
-    lw_data_set_inputs(model, f->data, inputs);
+    lw_data_set_values(model, f->data, options->inputs, options->states);
     *follow = f;
     return true;
 }
@@ -125,12 +126,12 @@ static double look(const lw_model *model, const lw_data *data, const lw_force *f
     if (force->type != LW_FORCE_APPLIED) {
         unsigned speed = variables_of(model, data, force, t, x);
         const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
-        return f ? lw_function_look(f, x, data->inputs, speed, held, outcomes) : HUGE_VAL;
+        return f ? lw_function_look(f, x, data->values, speed, held, outcomes) : HUGE_VAL;
     }
     for (int k = 0; k < 6; k++) {
         const lw_function *f = force->components[k];
         if (!f) continue;
-        least = fmin(least, lw_function_look(f, &t, data->inputs, 0, held, outcomes));
+        least = fmin(least, lw_function_look(f, &t, data->values, 0, held, outcomes));
         int own = lw_function_conditions(f);
         if (held) held += own;
         if (outcomes) outcomes += own;
@@ -150,6 +151,7 @@ void lw_follow_release(lw_flow *flow) {
 void lw_follow_begin(lw_follow *f, lw_flow *flow, double t) {
     const lw_model *model = f->shape->model;
     const bool *held = lw_dampers_held(flow->dampers), *loose = flow->dampers->loose;
+    lw_signals(model, flow->data, t);
     for (int e = 0; e < f->elements; e++) {
         int k = f->element[e];
         look(model, flow->data, &model->forces[k], t, NULL, f->outcomes + f->held_of[k]);
@@ -205,6 +207,7 @@ void lw_follow_roots(lw_follow *f, lw_flow *flow, double t, double *values) {
      * a value that is not finite would count as an event. */
     const double far = 1e300;
     const lw_model *model = f->shape->model;
+    lw_signals(model, flow->data, t);
     for (int e = 0; e < f->elements; e++) {
         int k = f->element[e];
         double distance = look(model, flow->data, &model->forces[k], t, f->outcomes + f->held_of[k], NULL);

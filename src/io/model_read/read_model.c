@@ -1,7 +1,7 @@
 /* read_model.c - model files (docs/model-format.md) to specs.
  *
  * A file is loaded whole (at most LW_YAML_MAX_BYTES), converted to a tree (yaml.c), and read section by
- * section: parameters and inputs first, then bodies, joints, forces, constraints, in any order in the file,
+ * section: parameters and inputs first, then tables, bodies, joints, forces, constraints, in any order in the file,
  * so that each reference can be checked when it is read. Faults are reported in the order of the file. Cost
  * O(size of the file + number of objects).
  */
@@ -178,9 +178,9 @@ static bool good_version(lw_reader *reader, const lw_yaml *root) {
 
 static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *settings,
                       size_t setting_count) {
-    static const char *const keys[] = {"linkwork", "name",        "description", "parameters",
-                                       "inputs",   "gravity",     "bodies",      "joints",
-                                       "forces",   "constraints", "run",         NULL};
+    static const char *const keys[] = {"linkwork", "name",    "description", "parameters",  "inputs", "tables",
+                                       "signals",  "states",  "outputs",     "gravity",     "bodies", "joints",
+                                       "forces",   "constraints", "run",     NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
     /* The section is under a misspelt key. */
@@ -203,14 +203,18 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
     lw_read_parameters(reader, lw_yaml_get(root, "parameters"), lw_yaml_get(root, "inputs"), settings,
                        setting_count);
     if (reader->out_of_memory) return;
+    lw_read_signals(reader, lw_yaml_get(root, "states"), lw_yaml_get(root, "signals"));
     if (!reader->only_run) {
+        lw_read_tables(reader, lw_yaml_get(root, "tables"));
         read_gravity(reader, lw_yaml_get(root, "gravity"));
         lw_read_bodies(reader, lw_yaml_get(root, "bodies"));
         lw_read_joints(reader, lw_yaml_get(root, "joints"));
         lw_read_forces(reader, lw_yaml_get(root, "forces"));
         lw_read_constraints(reader, lw_yaml_get(root, "constraints"));
+        lw_read_outputs(reader, lw_yaml_get(root, "outputs"));
     }
     read_run(reader, lw_yaml_get(root, "run"));
+    lw_read_later(reader);
 }
 
 /* --- faults in the order of the file -------------------------------------------------------------- */
@@ -317,8 +321,17 @@ lw_status lw_read_model(const char *path, const lw_setting *settings, size_t set
     if (spec) *spec = NULL;
     if (!spec || !path || !settings_given(settings, setting_count)) return LW_ERROR_ARGUMENT;
     if (lw_is_results(path)) return read_results(path, settings, setting_count, report, spec);
-    lw_reader reader = {.file = path};
+    lw_reader reader = {.file = path, .has_folder = true};
     return read_file(&reader, path, settings, setting_count, report, spec);
+}
+
+lw_status lw_read_model_with(const char *path, const lw_read_options *options, lw_report *report,
+                             lw_spec **spec) {
+    if (spec) *spec = NULL;
+    if (!spec || !path || !options || !settings_given(options->settings, options->setting_count))
+        return LW_ERROR_ARGUMENT;
+    lw_reader reader = {.file = path, .has_folder = true, .any_path = options->any_path};
+    return read_file(&reader, path, options->settings, options->setting_count, report, spec);
 }
 
 lw_status lw_read_run(const char *path, const lw_setting *settings, size_t setting_count, lw_spec **spec) {

@@ -3,7 +3,7 @@
  *
  * Lines that start with # are metadata, "# key: value"; blank lines are ignored; the first other line is the
  * header. A last row that is shorter than the others and has no end of line was left by a killed run, and is
- * dropped. The file is read in one pass, with memory only for the requested columns.
+ * dropped unless the caller asks for strictness. The file is read in one pass, with memory only for the requested columns.
  */
 #include "io/results/read_results.h"
 #include "io/number.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* A longer field means that a quote is not closed, or that the file has another format. */
-enum { LONGEST_FIELD = 1 << 20 };
+enum { LONGEST_FIELD = 1 << 20, BUFFER_SIZE = 1 << 16 };
 
 /* A table and the state of its reader. */
 typedef struct {
@@ -24,7 +24,9 @@ typedef struct {
     lw_arena *arena;
     const char *path;
     FILE *file;
-    int line;    /* line of the next character */
+    char *buffer;
+    size_t at, filled; /* of the buffer */
+    int line;          /* line of the next character */
     char *field; /* the last field read */
     size_t field_length, field_capacity;
     size_t row_capacity;
@@ -60,15 +62,20 @@ static bool append(table_reader *reader, char letter) {
     return true;
 }
 
-static int next(table_reader *reader) {
-    int letter = getc(reader->file);
-    if (letter == '\n') reader->line++;
-    return letter;
+static int peek(table_reader *reader) {
+    if (reader->at == reader->filled) {
+        reader->at = 0;
+        reader->filled = fread(reader->buffer, 1, BUFFER_SIZE, reader->file);
+        if (reader->filled == 0) return EOF;
+    }
+    return (unsigned char)reader->buffer[reader->at];
 }
 
-static int peek(table_reader *reader) {
-    int letter = getc(reader->file);
-    if (letter != EOF) ungetc(letter, reader->file);
+static inline int next(table_reader *reader) {
+    int letter = reader->at < reader->filled ? (unsigned char)reader->buffer[reader->at] : peek(reader);
+    if (letter == EOF) return EOF;
+    reader->at++;
+    reader->line += letter == '\n';
     return letter;
 }
 
@@ -213,6 +220,8 @@ static lw_status read_header(table_reader *reader, lw_error *error) {
 
 static void release(table_reader *reader) {
     if (reader->file) fclose(reader->file);
+    free(reader->buffer);
+    free(reader->table.lines);
     for (size_t k = 0; k < reader->table.column_count; k++) free(reader->table.columns[k].values);
     free(reader->field);
     lw_arena_destroy(reader->arena);
@@ -232,9 +241,10 @@ static lw_status open_csv(const char *path, lw_results_table **table, lw_error *
     reader->table.model = reader->table.method = reader->table.integrator = "";
     reader->arena = lw_arena_create(NULL);
     reader->path = lw_arena_text(reader->arena, path);
+    reader->buffer = malloc(BUFFER_SIZE);
     lw_status status = LW_OK;
     errno = 0;
-    if (!reader->path) {
+    if (!reader->path || !reader->buffer) {
         status = lw_fail(error, LW_ERROR_MEMORY, path, NULL, "memory is out");
     } else if (!(reader->file = fopen(path, "rb"))) {
         char message[256];
@@ -264,6 +274,11 @@ static bool make_room(table_reader *reader) {
         if (!values) return false;
         table->columns[k].values = values;
     }
+    if (table->strict) {
+        int *lines = realloc(table->lines, capacity * sizeof *lines);
+        if (!lines) return false;
+        table->lines = lines;
+    }
     reader->row_capacity = capacity;
     return true;
 }
@@ -285,6 +300,7 @@ static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) 
     int line = reader->line;
     ending end = END_FIELD;
     lw_status status = LW_OK;
+    if (table->lines) table->lines[table->row_count] = line;
     while (end == END_FIELD) {
         end = read_field(reader);
         if (end == END_MEMORY || end == END_TOO_LONG) return field_fault(reader, error, end, line);
@@ -292,7 +308,7 @@ static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) 
         if (kept) status = take_value(reader, &table->columns[count], line, error);
         count++;
     }
-    *dropped = end == END_FILE && (count < table->column_count || status != LW_OK);
+    *dropped = end == END_FILE && !table->strict && (count < table->column_count || status != LW_OK);
     if (*dropped) return LW_OK;
     if (status == LW_OK && count != table->column_count) {
         char message[96];

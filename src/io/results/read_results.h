@@ -20,6 +20,8 @@ struct lw_results_table {
     lw_column *columns;
     size_t column_count, row_count;
     const char *model, *method, *integrator; /* metadata; "" if the file has none */
+    bool strict; /* set by the caller before reading: a last row that is cut off is a fault, not dropped */
+    int *lines;  /* line of each row in a file of text that was read strictly; otherwise NULL */
 
     lw_status (*read)(lw_results_table *table, lw_error *error); /* of the file's format */
     void (*close)(lw_results_table *table);

@@ -61,6 +61,8 @@ static const word words[] = {
     {"point_acceleration", LW_OBJECT_POINT, {LW_Q_POINT_ACCELERATION}, {0}},
     {"distance", LW_OBJECT_PAIR, {LW_Q_DISTANCE}, {0}},
     {"force", LW_OBJECT_FORCE, {LW_Q_FORCE}, {LW_Q_ELEMENT}},
+    {"state", LW_OBJECT_STATE, {LW_Q_STATE}, {0}},
+    {"output", LW_OBJECT_OUTPUT, {LW_Q_OUTPUT}, {0}},
     {"ledger", LW_OBJECT_NONE, {LW_Q_ENERGY, LW_Q_LEDGER}, {0}},
     {"violation", LW_OBJECT_NONE, {LW_Q_VIOLATION}, {0}},
 };
@@ -77,6 +79,8 @@ static const word everything[] = {
      {LW_Q_BODY_ACCELERATION, LW_Q_SPIN_RATE}},
     {"", LW_OBJECT_BODY, {LW_Q_COM, LW_Q_COM_VELOCITY, LW_Q_COM_ACCELERATION, LW_Q_MOMENTUM}, {0}},
     {"", LW_OBJECT_FORCE, {LW_Q_ELEMENT, LW_Q_FORCE}, {0}},
+    {"", LW_OBJECT_STATE, {LW_Q_STATE}, {0}},
+    {"", LW_OBJECT_OUTPUT, {LW_Q_OUTPUT}, {0}},
     {"", LW_OBJECT_NONE, {LW_Q_TOTAL_MOMENTUM, LW_Q_ENERGY, LW_Q_LEDGER, LW_Q_VIOLATION}, {0}},
 };
 enum { EVERYTHING = sizeof everything / sizeof *everything };
@@ -224,6 +228,10 @@ static int object_count(const lw_model *model, lw_object_kind kind) {
         return model->force_count;
     case LW_OBJECT_BODY:
         return model->body_count + 1; /* Body 0 is ground. */
+    case LW_OBJECT_STATE:
+        return model->values.state_count;
+    case LW_OBJECT_OUTPUT:
+        return model->output_names.count;
     default:
         return 1;
     }
@@ -239,13 +247,21 @@ static const char *object_name(const lw_model *model, lw_object_kind kind, int o
         return model->constraints[object].name;
     case LW_OBJECT_FORCE:
         return model->forces[object].name;
+    case LW_OBJECT_STATE:
+        return model->values.state_names.names[object];
+    case LW_OBJECT_OUTPUT:
+        return model->output_names.names[object];
     default:
         return model->bodies[object].name;
     }
 }
 
 static const char *object_word(lw_object_kind kind) {
-    return kind == LW_OBJECT_JOINT ? "joint" : kind == LW_OBJECT_FORCE ? "force element" : "body";
+    return kind == LW_OBJECT_JOINT    ? "joint"
+           : kind == LW_OBJECT_FORCE  ? "force element"
+           : kind == LW_OBJECT_STATE  ? "state"
+           : kind == LW_OBJECT_OUTPUT ? "output"
+                                      : "body";
 }
 
 static lw_status unknown_object(lw_record *record, lw_object_kind kind, const char *name) {
@@ -567,9 +583,11 @@ static void move_bodies(lw_record *record, const lw_sample *sample, lw_quantity_
                                    .reactions = sample->reactions,
                                    .multipliers = sample->multipliers,
                                    .ledger = sample->ledger,
+                                   .states = sample->states,
+                                   .outputs = sample->outputs,
                                    .position_violation = sample->position_violation,
                                    .velocity_violation = sample->velocity_violation};
-    data->inputs = sample->inputs ? sample->inputs : model->input_defaults;
+    lw_data_set_values(model, data, sample->inputs, sample->states);
     lw_take_state(model, data, sample->t, sample->q, sample->v);
     if (needs & (LW_NEEDS_VELOCITY | LW_NEEDS_FORCES))
         lw_velocities(model, data);
