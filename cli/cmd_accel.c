@@ -80,10 +80,10 @@ static void print_text(const lw_model *model, const answer *a) {
 
 /* The state of a row of the results, or of a run at time request->at, into q and v; from then on given. */
 static lw_status find_state(const lw_model *model, lw_run_options *options, const request *asked, double *q,
-                            double *v, lw_error *error) {
+                            double *v, double *states, lw_error *error) {
     lw_status status = LW_OK;
     if (asked->state) {
-        status = lw_results_state(asked->state, model, asked->at, &options->start, q, v, error);
+        status = lw_results_state(asked->state, model, asked->at, &options->start, q, v, states, error);
     } else {
         lw_simulation *simulation = NULL;
         if (options->end < asked->at) options->end = asked->at;
@@ -91,11 +91,29 @@ static lw_status find_state(const lw_model *model, lw_run_options *options, cons
         if (status == LW_OK && asked->at > options->start)
             status = lw_simulation_advance(simulation, asked->at, error);
         if (status == LW_OK) status = lw_simulation_state(simulation, q, v);
+        if (status == LW_OK) status = lw_simulation_states(simulation, states);
         lw_simulation_destroy(simulation);
         options->start = asked->at;
     }
-    options->q = q, options->v = v;
+    options->q = q, options->v = v, options->states = states;
     options->as_given = true;
+    return status;
+}
+
+/* Accelerations and reactions of the state, checked. */
+static lw_status answer_to(const lw_model *model, const lw_run_options *options, const double *q,
+                           const double *v, answer *a, lw_error *error) {
+    lw_solver_options with;
+    lw_solver *solver = NULL;
+    lw_solver_defaults(model, &with);
+    with.method = a->method;
+    with.states = options->states;
+    lw_status status = lw_solver_create(model, &with, NULL, &solver, error);
+    if (status == LW_OK)
+        status = lw_solver_accelerations(solver, options->start, q, v, NULL, a->vdot, error);
+    if (status == LW_OK) status = lw_solver_reactions(solver, a->reactions, a->unique, error);
+    if (status == LW_OK) status = lw_solver_balance(solver, &a->balance, error);
+    lw_solver_destroy(solver);
     return status;
 }
 
@@ -103,19 +121,21 @@ static int solve(const cli_command *command, const lw_model *model, lw_run_optio
                  const request *asked) {
     int nq = lw_model_q_size(model), nv = lw_model_v_size(model), joints = lw_model_joint_count(model);
     double *q = cli_numbers(command, nq), *v = cli_numbers(command, nv);
+    double *states = cli_numbers(command, lw_model_state_count(model));
     answer a = {.vdot = cli_numbers(command, nv),
                 .reactions = cli_numbers(command, 6 * joints),
                 .unique = calloc((size_t)(6 * joints + 1), sizeof(bool))};
     int result = CLI_FAILED;
-    if (q && v && a.vdot && a.reactions && a.unique) {
+    if (q && v && states && a.vdot && a.reactions && a.unique) {
         lw_error error = {0};
         const bool elsewhere = asked->state || !isnan(asked->at);
-        lw_status status = elsewhere ? find_state(model, options, asked, q, v, &error) : LW_OK;
+        lw_status status = elsewhere ? find_state(model, options, asked, q, v, states, &error) : LW_OK;
         if (status == LW_OK) status = cli_start(model, options, q, v, &a.method, NULL, 0, NULL, &error);
         a.t = options->start;
         if (status == LW_OK)
-            status = lw_accelerations_checked(model, a.method, options->start, q, v, a.vdot, a.reactions,
-                                              a.unique, &a.balance, &error);
+            status = options->states ? answer_to(model, options, q, v, &a, &error)
+                                     : lw_accelerations_checked(model, a.method, options->start, q, v, a.vdot,
+                                                                a.reactions, a.unique, &a.balance, &error);
         result = status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);
         if (status == LW_ERROR_FILE) result = CLI_WRONG;
         if (status == LW_OK && asked->as_json) print_json(model, &a);
@@ -123,6 +143,7 @@ static int solve(const cli_command *command, const lw_model *model, lw_run_optio
     }
     free(q);
     free(v);
+    free(states);
     free(a.vdot);
     free(a.reactions);
     free(a.unique);

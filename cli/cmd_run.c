@@ -379,10 +379,10 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
     lw_error error = {0}, close_error = {0};
     const char *out = asked->run.out;
     if (r->resume.path) {
-        int read = run_resume_read(r->command, &r->resume, r->model, out, asked->start, r->q, r->v);
+        int read = run_resume_read(r->command, &r->resume, r->model, out, asked->start, r->q, r->v, r->states);
         if (read != CLI_DONE) return read;
         options->start = r->resume.t;
-        options->q = r->q, options->v = r->v;
+        options->q = r->q, options->v = r->v, options->states = r->states;
         options->as_given = true;
         if (!(options->end > options->start))
             return cli_say(r->command, CLI_WRONG, "%s has come to t = %g s, and the run is to end at t = %g s; give a "

@@ -85,11 +85,11 @@ LW_API lw_status lw_results_close(lw_results *results, const lw_run_summary *sum
  * parameters that can be set. A file that carries none, is damaged or is no results file: LW_ERROR_FILE. */
 LW_API lw_status lw_results_spec(const char *path, lw_spec **spec, lw_error *error);
 /* A row of a results file as a state of the model: the last row if `at` is NAN, otherwise the row of that
- * time. t, q and v receive the sample's, bit by bit; what motions prescribe follows from the time.
- * LW_ERROR_FILE: there is no such row (no state is made up between two), or the file lacks coordinates or
- * speeds of the model, which the error names. */
+ * time. t, q, v and the user states (NULL if the model has none) receive the sample's, bit by bit; what motions
+ * prescribe follows from the time. LW_ERROR_FILE: there is no such row (no state is made up between two), or
+ * the file lacks coordinates, speeds or user states of the model, which the error names. */
 LW_API lw_status lw_results_state(const char *path, const lw_model *model, double at, double *t, double *q,
-                                  double *v, lw_error *error);
+                                  double *v, double *states, lw_error *error);
 /* Copies the rows of a results file from its first to that of time `until` into one that has just been opened,
  * so that the rows of a run that goes on from there follow; columns that the file lacks are unknown there.
  * ledger receives the energies of the last of these rows (NAN where it has none), rows their number; results,

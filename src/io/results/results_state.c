@@ -1,7 +1,7 @@
 /* results_state.c - a row of a results file as a state of a model, and the rows so far in a new file.
  *
- * The state consists of the coordinates and speeds of the joints of the tree, and of the angles of cut joints
- * whose revolutions count; columns of the same names hold them. Both formats keep every bit of a number, so
+ * The state consists of the coordinates and speeds of the joints of the tree, of the angles of cut joints whose
+ * revolutions count, and of the user states; columns of the same names hold them. Both formats keep every bit of a number, so
  * that the state is the one of the sample. Prescribed coordinates and speeds follow from the time.
  */
 #include "io/results/read_results.h"
@@ -61,12 +61,12 @@ static lw_status no_row(const lw_results_table *table, const char *path, double 
 /* An entry of q or v, and the column that holds it. */
 typedef struct entry {
     lw_quantity_kind kind;
-    int joint, component;
+    int object, component; /* of a joint, or of a user state */
     double *to;
 } entry;
 
 /* The entries of the state that a file must hold; returns their number. */
-static size_t list_entries(const lw_model *model, double *q, double *v, entry *list) {
+static size_t list_entries(const lw_model *model, double *q, double *v, double *states, entry *list) {
     size_t count = 0;
     for (int j = 0; j < model->joint_count; j++) {
         const lw_joint_entry *joint = &model->joints[j];
@@ -83,7 +83,13 @@ static size_t list_entries(const lw_model *model, double *q, double *v, entry *l
         for (int k = 0; k < joint->joint.nv && !info->cut; k++)
             if (!(info->prescribed >> k & 1u)) list[count++] = (entry){LW_Q_SPEED, j, k, v + info->v + k};
     }
+    for (int k = 0; k < lw_model_state_count(model); k++)
+        list[count++] = (entry){LW_Q_STATE, k, 0, states + k};
     return count;
+}
+
+static const char *object_of(const lw_model *model, const entry *e) {
+    return e->kind == LW_Q_STATE ? lw_model_state_name(model, e->object) : model->joints[e->object].name;
 }
 
 /* Finds the columns of the entries and marks them as wanted; reports those that are missing, all of them as
@@ -92,15 +98,15 @@ static lw_status find_columns(const lw_model *model, lw_results_table *table, co
                               const entry *list, size_t count, int *columns, lw_error *error) {
     char lacking[170] = "", message[256], remedy[220];
     size_t used = 0, missing = 0;
-    int joint = -1;
+    const entry *first = NULL;
     for (size_t k = 0; k < count; k++) {
         char name[LW_QUANTITY_NAME];
         lw_state_quantity quantity;
-        lw_quantity_make(model, list[k].kind, list[k].joint, list[k].component, &quantity);
+        lw_quantity_make(model, list[k].kind, list[k].object, list[k].component, &quantity);
         lw_quantity_print(model, &quantity, name);
         columns[k] = lw_results_table_column(table, name);
         if (columns[k] < 0) {
-            if (missing == 0) joint = list[k].joint;
+            if (missing == 0) first = &list[k];
             if (used + strlen(name) + 8 < sizeof lacking)
                 used += (size_t)snprintf(lacking + used, sizeof lacking - used, "%s%s", missing ? ", " : "", name);
             else if (used + 6 < sizeof lacking)
@@ -111,24 +117,25 @@ static lw_status find_columns(const lw_model *model, lw_results_table *table, co
         lw_column *column = &table->columns[columns[k]];
         column->wanted = true;
         if (strcmp(column->unit, quantity.unit) == 0) continue;
-        snprintf(message, sizeof message, "column %.90s is in \"%.20s\", and the model's joint \"%.90s\" has \"%s\"",
-                 name, column->unit, model->joints[list[k].joint].name, quantity.unit);
+        snprintf(message, sizeof message, "column %.90s is in \"%.20s\", and that of the model is in \"%.20s\"", name,
+                 column->unit, quantity.unit);
         return fault(error, path, "give the model that the file was made with, or none", message);
     }
     if (missing == 0) return LW_OK;
     snprintf(message, sizeof message, "the file lacks %s of the model's state%s", lacking,
              missing == count ? ": it may belong to another model" : "");
-    snprintf(remedy, sizeof remedy, "run again with all of the state recorded, e.g. --record \"joint, ...\"; or "
-                                    "look whether there is a joint \"%.60s\" in the model of the file",
-             model->joints[joint].name);
+    snprintf(remedy, sizeof remedy, "record all of the state, e.g. --record \"joint, state, ...\"; or look whether "
+                                    "the model of the file has \"%.60s\"",
+             object_of(model, first));
     return fault(error, path, remedy, message);
 }
 
 /* Fills in what motions prescribe, and brings quaternions that a file holds in fewer digits to unit length. */
-static lw_status complete(const lw_model *model, double t, double *q, double *v) {
+static lw_status complete(const lw_model *model, double t, double *q, double *v, const double *states) {
     lw_data *data;
     lw_status status = lw_data_create(model, NULL, &data);
     if (status != LW_OK) return status;
+    if (lw_model_state_count(model) > 0) (void)lw_data_set_states(model, data, states);
     lw_take_state(model, data, t, q, v);
     if (model->nq) memcpy(q, data->q, (size_t)model->nq * sizeof *q);
     if (model->nv) memcpy(v, data->v, (size_t)model->nv * sizeof *v);
@@ -136,7 +143,7 @@ static lw_status complete(const lw_model *model, double t, double *q, double *v)
     return LW_OK;
 }
 
-static lw_status take_row(const lw_model *model, lw_results_table *table, const char *path, double at,
+static lw_status take_row(lw_results_table *table, const char *path, double at,
                           const entry *list, size_t count, const int *columns, double *t, lw_error *error) {
     size_t nearest, row = find_row(table, at, &nearest);
     if (row == table->row_count) return no_row(table, path, at, nearest, error);
@@ -146,8 +153,7 @@ static lw_status take_row(const lw_model *model, lw_results_table *table, const 
         const double value = column->values[row];
         if (!isfinite(value)) {
             char message[240];
-            snprintf(message, sizeof message, "%.100s of joint \"%.60s\" is not known at t = %.9g", column->name,
-                     model->joints[list[k].joint].name, *t);
+            snprintf(message, sizeof message, "%.100s is not known at t = %.9g", column->name, *t);
             return fault(error, path, "take another row, or record the whole state", message);
         }
         *list[k].to = value;
@@ -156,38 +162,43 @@ static lw_status take_row(const lw_model *model, lw_results_table *table, const 
 }
 
 lw_status lw_results_state(const char *path, const lw_model *model, double at, double *t, double *q, double *v,
-                           lw_error *error) {
-    if (!path || !model || !t || !lw_given(q, model->nq) || !lw_given(v, model->nv) || isinf(at))
+                           double *states, lw_error *error) {
+    if (!path || !model || !t || !lw_given(q, model->nq) || !lw_given(v, model->nv) || isinf(at) ||
+        !lw_given(states, lw_model_state_count(model)))
         return lw_call_needs("the path of a results file, a model, and places for time and state", error);
+    const size_t own = (size_t)lw_model_state_count(model);
     lw_results_table *table = NULL;
-    const size_t most = (size_t)model->nq + (size_t)model->nv + 1;
+    const size_t most = (size_t)model->nq + (size_t)model->nv + own + 1;
     entry *list = calloc(most, sizeof *list);
     int *columns = calloc(most, sizeof *columns);
     double *state_q = calloc((size_t)model->nq + 1, sizeof *state_q);
     double *state_v = calloc((size_t)model->nv + 1, sizeof *state_v), time = NAN;
-    const bool room = list && columns && state_q && state_v;
+    double *state_own = calloc(own + 1, sizeof *state_own);
+    const bool room = list && columns && state_q && state_v && state_own;
     lw_status status = room ? lw_results_table_open(path, &table, error) : lw_out_of_memory(error);
     if (status == LW_OK && strcmp(table->columns[0].name, "t") != 0)
         status = fault(error, path, "give a results file as \"linkwork run --out\" writes it",
                        "its first column is not the time t");
     if (status == LW_OK) {
-        const size_t count = list_entries(model, state_q, state_v, list);
+        const size_t count = list_entries(model, state_q, state_v, state_own, list);
         table->columns[0].wanted = true;
         status = find_columns(model, table, path, list, count, columns, error);
         if (status == LW_OK) status = lw_results_table_read(table, error);
-        if (status == LW_OK) status = take_row(model, table, path, at, list, count, columns, &time, error);
+        if (status == LW_OK) status = take_row(table, path, at, list, count, columns, &time, error);
     }
-    if (status == LW_OK && complete(model, time, state_q, state_v) != LW_OK) status = lw_out_of_memory(error);
+    if (status == LW_OK && complete(model, time, state_q, state_v, state_own) != LW_OK) status = lw_out_of_memory(error);
     if (status == LW_OK) {
         *t = time;
         if (model->nq) memcpy(q, state_q, (size_t)model->nq * sizeof *q);
         if (model->nv) memcpy(v, state_v, (size_t)model->nv * sizeof *v);
+        if (own) memcpy(states, state_own, own * sizeof *states);
     }
     lw_results_table_close(table);
     free(list);
     free(columns);
     free(state_q);
     free(state_v);
+    free(state_own);
     return status;
 }
 
