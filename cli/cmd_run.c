@@ -5,7 +5,9 @@
 #include "progress.h"
 #include "run_neglect.h"
 #include "run_request.h"
+#include "run_resume.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +16,8 @@ static const double default_tolerance = 1e-8, default_samples = 1000;
 /* The request on the command line; 0 and NULL mean that an option is not given. */
 typedef struct request {
     run_request run;
-    const char *method, *record, *baumgarte, *independent, *reactions;
+    const char *method, *record, *baumgarte, *independent, *reactions, *resume;
+    double start; /* NAN: not given */
     double output, penalty, neglect, most, alpha, beta;
     bool quiet, strict;
     cli_changes changes;
@@ -42,11 +45,15 @@ typedef struct run {
     size_t event_count, event_room;
     lw_run_summary summary;
     run_neglect neglect;
+    run_resume resume;
 } run;
 
 static bool observe(const lw_sample *sample, void *context) {
     run *r = context;
-    if (r->results) r->written = lw_results_write(r->results, sample);
+    lw_ledger books;
+    const lw_sample whole = run_resume_sample(&r->resume, sample, &books);
+    const bool copied = r->resume.path && r->samples == 0; /* The row that the run goes on from. */
+    if (r->results && !copied) r->written = lw_results_write(r->results, &whole);
     if (r->written != LW_OK) return false;
     r->t = sample->t;
     r->samples++;
@@ -107,6 +114,10 @@ static int check_request(const cli_command *command, request *asked) {
     if (asked->record && !asked->run.out)
         return cli_say(command, CLI_WRONG,
                        "--record chooses what the results file holds; give that too, e.g. --out results.csv");
+    if (asked->resume && asked->neglect > 0)
+        return cli_say(command, CLI_WRONG,
+                       "--resume goes on with the model of the file, where inertia is neglected or not as it was; "
+                       "leave --neglect-mass away");
     return run_request_check(command, &asked->run, "results.csv");
 }
 
@@ -129,6 +140,7 @@ static lw_run_options options_of(const lw_model *model, const request *asked, bo
     lw_run_options options;
     lw_run_defaults(model, &options);
     run_request_apply(&asked->run, &options);
+    if (!isnan(asked->start) && !asked->resume) options.start = asked->start;
     if (neglected) options.method = "massless"; /* overrides the model's default */
     if (asked->method) options.method = asked->method;
     if (asked->output > 0) options.output = asked->output;
@@ -341,7 +353,7 @@ static int open_results(run *r, lw_run_options *options, const request *asked) {
     if (status != LW_OK) return cli_fault(r->command, status, &error);
     options->want_accelerations = lw_results_want_accelerations(r->results);
     options->want_reactions = lw_results_want_reactions(r->results);
-    return CLI_DONE;
+    return r->resume.path ? run_resume_copy(r->command, &r->resume, r->results) : CLI_DONE;
 }
 
 /* The start, from now on given, and the method. */
@@ -368,6 +380,16 @@ static lw_status find_start(run *r, lw_run_options *options, lw_error *error) {
 static int simulate(run *r, lw_run_options *options, const request *asked) {
     lw_error error = {0}, close_error = {0};
     const char *out = asked->run.out;
+    if (r->resume.path) {
+        int read = run_resume_read(r->command, &r->resume, r->model, out, asked->start, r->q, r->v, r->states);
+        if (read != CLI_DONE) return read;
+        options->start = r->resume.t;
+        options->q = r->q, options->v = r->v, options->states = r->states;
+        options->as_given = true;
+        if (!(options->end > options->start))
+            return cli_say(r->command, CLI_WRONG, "%s has come to t = %g s, and the run is to end at t = %g s; give a "
+                           "later --end", r->resume.path, r->resume.t, options->end);
+    }
     lw_status status = lw_run_check(r->model, options, &error);
     status = status == LW_OK ? find_start(r, options, &error) : status;
     if (status != LW_OK) return cli_fault(r->command, status, &error);
@@ -384,6 +406,7 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
     memcpy(r->q_start, r->q, (size_t)lw_model_q_size(r->model) * sizeof *r->q);
     status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);
     progress_end(&r->bar);
+    run_resume_sum_up(&r->resume, &r->summary);
     lw_status closed = lw_results_close(r->results, r->samples > 0 ? &r->summary : NULL,
                                         &close_error); /* reports faults of writing */
     if (closed != LW_OK) return cli_fault(r->command, closed, &close_error);
@@ -397,7 +420,7 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
 }
 
 static int run_model(const cli_command *command, cli_model *loaded, const request *asked) {
-    run r = {.command = command, .bar = progress_start(!asked->quiet)};
+    run r = {.command = command, .bar = progress_start(!asked->quiet), .resume = {.path = asked->resume}};
     int result =
         asked->neglect > 0 ? run_neglect_apply(command, loaded, asked->neglect, &r.neglect) : CLI_DONE;
     if (result == CLI_DONE) {
@@ -424,7 +447,7 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
 }
 
 static int run_command(const cli_command *command, int argc, char **argv) {
-    request asked = {0};
+    request asked = {.start = NAN};
     const cli_option options[] = {
         {"method", "NAME", "the formulation, or auto", "tree", .text = &asked.method},
         {"integrator", "NAME", "linkwork info lists them; auto: erk, and bdf where the model is stiff", "bdf",
@@ -435,6 +458,10 @@ static int run_command(const cli_command *command, int argc, char **argv) {
          .unit = "1"},
         {"max-steps", "N", "give a run up that needs more steps than these", "1e9", .number = &asked.most,
          .unit = "1"},
+        {"start", "T", "from when, s; with --resume, from which row", "1", .number = &asked.start, .unit = "s",
+         .any_sign = true},
+        {"resume", "FILE", "go on from the last row of a results file, or from that at --start", "results.h5",
+         .text = &asked.resume},
         {"end", "T", "until when, s", "10", .number = &asked.run.end, .unit = "s"},
         {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none, closed", "project",
          .text = &asked.run.drift},
@@ -463,8 +490,8 @@ static int run_command(const cli_command *command, int argc, char **argv) {
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
-                       &loaded, &result)) {
+    if (cli_open_model_or(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
+                          &asked.resume, &loaded, &result)) {
         result = check_request(command, &asked);
         if (result == CLI_DONE) result = run_model(command, &loaded, &asked);
     }
@@ -478,8 +505,11 @@ const cli_command cli_run = {"run", "MODEL [options]", "simulate a model",
                              "Numbers are expressions with units, as in the model: --end \"2 min\", --step "
                              "1/500, --set \"length=20 mm\".\n"
                              "--record names what is recorded: joint, coordinates, speeds, accelerations, "
-                             "reaction, body, position, rotation, pose,\n"
-                             "velocity, point, point_velocity, ledger, violation, each with (NAME), or a "
+                             "reaction, drive, body, position, rotation,\n"
+                             "cardan, pose, velocity, acceleration, com, momentum, point, distance, force, "
+                             "ledger, violation, each with (NAME), or a\n"
                              "column such as pin.q; * stands for anything.\n"
+                             "MODEL may be a results file, which carries its model; with --resume it may be left "
+                             "away.\n"
                              "Ctrl-C stops at the next sample and keeps the results so far.",
                              run_command};

@@ -95,8 +95,10 @@ int cli_load(const cli_command *command, const char *path, const cli_changes *ch
     return result;
 }
 
-bool cli_read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
-                    char **argv, const cli_changes *changes, cli_model *loaded, int *result) {
+/* Parses the command line and reads the model, or *otherwise (may be NULL) if none is named. */
+static bool read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
+                       char **argv, const cli_changes *changes, const char *const *otherwise, cli_model *loaded,
+                       int *result) {
     cli_list rest = {.count = 0};
     *loaded = (cli_model){0};
     switch (cli_parse(command, options, option_count, argc, argv, &rest, 1)) {
@@ -109,17 +111,29 @@ bool cli_read_model(const cli_command *command, const cli_option *options, int o
     case CLI_PARSED:
         break;
     }
-    if (rest.count == 0)
+    const char *path = rest.count > 0 ? rest.items[0] : otherwise ? *otherwise : NULL;
+    if (!path)
         *result = cli_say(command, CLI_WRONG, "no model file given; the call is linkwork %s %s",
                           command->name, command->arguments);
     else
-        *result = cli_load(command, rest.items[0], changes, loaded);
+        *result = cli_load(command, path, changes, loaded);
     return *result == CLI_DONE;
+}
+
+bool cli_read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
+                    char **argv, const cli_changes *changes, cli_model *loaded, int *result) {
+    return read_model(command, options, option_count, argc, argv, changes, NULL, loaded, result);
 }
 
 bool cli_open_model(const cli_command *command, const cli_option *options, int option_count, int argc,
                     char **argv, const cli_changes *changes, cli_model *loaded, int *result) {
-    bool good = cli_read_model(command, options, option_count, argc, argv, changes, loaded, result);
+    return cli_open_model_or(command, options, option_count, argc, argv, changes, NULL, loaded, result);
+}
+
+bool cli_open_model_or(const cli_command *command, const cli_option *options, int option_count, int argc,
+                       char **argv, const cli_changes *changes, const char *const *otherwise, cli_model *loaded,
+                       int *result) {
+    bool good = read_model(command, options, option_count, argc, argv, changes, otherwise, loaded, result);
     cli_tell(loaded->report);
     return good;
 }

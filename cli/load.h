@@ -42,7 +42,12 @@ typedef struct cli_changes {
  * nothing was read. */
 bool cli_open_model(const cli_command *command, const cli_option *options, int option_count, int argc,
                     char **argv, const cli_changes *changes, cli_model *loaded, int *result);
-/* The same, but faults of the file are only added to the report. */
+/* The same, but *otherwise, a results file that an option names, stands for the model if none is named; the
+ * option or otherwise may be NULL. */
+bool cli_open_model_or(const cli_command *command, const cli_option *options, int option_count, int argc,
+                       char **argv, const cli_changes *changes, const char *const *otherwise, cli_model *loaded,
+                       int *result);
+/* cli_open_model, but faults of the file are only added to the report. */
 bool cli_read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
                     char **argv, const cli_changes *changes, cli_model *loaded, int *result);
 /* Reads and compiles only, e.g. the same file with other settings; faults are added to the report. Returns

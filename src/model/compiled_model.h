@@ -219,7 +219,7 @@ typedef struct lw_output {
 
 /* What a model keeps of its spec (kept_spec.h). */
 typedef struct lw_kept_spec {
-    const void *bytes; /* The spec as bytes, if it has parameters; otherwise NULL. */
+    const void *bytes; /* The spec as bytes; NULL if it is not known. */
     size_t size;
     uint64_t fingerprint; /* A hash of the spec as bytes; 0 if the spec is not known. */
 } lw_kept_spec;

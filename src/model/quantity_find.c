@@ -12,6 +12,7 @@
  *
  * Cost     O(length of the text times log(objects)); suggestions for unknown names O(objects).
  */
+#include "expression/units.h"
 #include "model/quantity.h"
 
 #include <stdarg.h>
@@ -218,9 +219,22 @@ static size_t number(const lw_model *model, const char *text, size_t offset, dou
     for (int k = 0; k < model->parameter_names.count; k++)
         constants[k] = (lw_constant){.name = model->parameter_names.names[k], .value = model->parameter_values[k]};
     lw_syntax inner = {0};
-    bool right = lw_number(part, constants, (size_t)model->parameter_names.count, value, &inner);
+    lw_meaning measure = {0};
+    const lw_expression_names names = {.constants = constants,
+                                       .constant_count = (size_t)model->parameter_names.count};
+    bool right = lw_units_fit(part, LW_LENGTH, &inner) &&
+                 lw_number_meaning(part, &names, value, &measure, &inner);
+    if (right && lw_meaning_fit(&measure, LW_LENGTH, false) > LW_MAY_FIT) {
+        char what[80];
+        lw_meaning_name(&measure, what, sizeof what);
+        snprintf(inner.message, sizeof inner.message, "it is %s, and a length is wanted", what);
+        snprintf(inner.remedy, sizeof inner.remedy, "give it in m, mm, ...");
+        right = false;
+    }
     free(constants);
-    if (!right) return fault(syntax, offset + inner.offset, inner.remedy, "%s", inner.message);
+    if (!right)
+        return fault(syntax, offset + inner.offset, inner.remedy, "\"%.60s\", character %zu: %.170s", part,
+                     inner.offset + 1, inner.message);
     return length;
 }
 

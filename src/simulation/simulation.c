@@ -74,12 +74,15 @@ static lw_status create_method(lw_simulation *s, lw_error *error) {
     const int states = s->model->values.state_count;
     s->inputs = LW_NEW(s->arena, double, inputs + 1);
     s->states = LW_NEW(s->arena, double, states + 1);
+    s->starts = LW_NEW(s->arena, double, states + 1);
     s->force = (lw_outer_force){.add = options->force,
                                 .context = options->context,
                                 .tau = LW_NEW(s->arena, double, s->model->nv + 1)};
     if (lw_arena_failed(s->arena)) return lw_out_of_memory(error);
     for (int k = 0; k < inputs; k++) s->inputs[k] = lw_model_input_default(s->model, k);
-    for (int k = 0; k < states; k++) s->states[k] = s->model->values.starts[k];
+    for (int k = 0; k < states; k++)
+        s->states[k] = s->starts[k] = options->states ? options->states[k] : s->model->values.starts[k];
+    s->plan.options.states = s->starts;
     s->method_options = s->plan.method_options;
     s->method_options.note = lw_simulation_tell;
     s->method_options.note_context = s;
@@ -126,7 +129,7 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     lw_status status = lw_simulation_take_roots(s, error);
     if (status != LW_OK) return status;
     for (int k = 0; k < s->model->values.state_count; k++)
-        s->y[lw_simulation_own(s) + k] = s->model->values.starts[k];
+        s->y[lw_simulation_own(s) + k] = s->starts[k];
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
     status = lw_simulation_begin(s, error);
     if (status != LW_OK) return status;

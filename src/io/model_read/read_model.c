@@ -9,6 +9,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "io/model_read/reader.h"
+#include "io/results/read_results.h"
 #include "model/spec/spec_storage.h"
 
 #include <errno.h>
@@ -300,10 +301,28 @@ lw_status lw_read_model_text(const char *text, size_t length, const char *name, 
     return read_text(&reader, text, length, settings, setting_count, report, spec);
 }
 
+/* The model that a results file carries, with parameters set as reading a model file would set them. */
+static lw_status read_results(const char *path, const lw_setting *settings, size_t setting_count,
+                              lw_report *report, lw_spec **spec) {
+    lw_error error = {0};
+    lw_status status = lw_results_spec(path, spec, &error);
+    for (size_t k = 0; k < setting_count && status == LW_OK; k++) {
+        double value = 0;
+        status = lw_read_number(settings[k].value, NULL, &value, &error);
+        if (status == LW_OK) status = lw_spec_set_parameter(*spec, settings[k].name, value, &error);
+    }
+    if (status == LW_OK) return LW_OK;
+    if (report) (void)lw_report_add(report, &error);
+    lw_spec_destroy(*spec);
+    *spec = NULL;
+    return status;
+}
+
 lw_status lw_read_model(const char *path, const lw_setting *settings, size_t setting_count, lw_report *report,
                         lw_spec **spec) {
     if (spec) *spec = NULL;
     if (!spec || !path || !settings_given(settings, setting_count)) return LW_ERROR_ARGUMENT;
+    if (lw_is_results(path)) return read_results(path, settings, setting_count, report, spec);
     lw_reader reader = {.file = path, .has_folder = true};
     return read_file(&reader, path, settings, setting_count, report, spec);
 }
@@ -313,6 +332,8 @@ lw_status lw_read_model_with(const char *path, const lw_read_options *options, l
     if (spec) *spec = NULL;
     if (!spec || !path || !options || !settings_given(options->settings, options->setting_count))
         return LW_ERROR_ARGUMENT;
+    if (lw_is_results(path))
+        return read_results(path, options->settings, options->setting_count, report, spec);
     lw_reader reader = {.file = path, .has_folder = true, .any_path = options->any_path};
     return read_file(&reader, path, options->settings, options->setting_count, report, spec);
 }
@@ -320,6 +341,7 @@ lw_status lw_read_model_with(const char *path, const lw_read_options *options, l
 lw_status lw_read_run(const char *path, const lw_setting *settings, size_t setting_count, lw_spec **spec) {
     if (spec) *spec = NULL;
     if (!spec || !path || !settings_given(settings, setting_count)) return LW_ERROR_ARGUMENT;
+    if (lw_is_results(path)) return read_results(path, settings, setting_count, NULL, spec);
     lw_reader reader = {.file = path, .muted = true, .only_run = true};
     return read_file(&reader, path, settings, setting_count, NULL, spec);
 }

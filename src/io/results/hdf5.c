@@ -4,6 +4,7 @@
  *     /data           rows x columns, double, extendible, filled with NaN
  *     /columns        name of each column     /units   unit of each column
  *     /model_text     the text of the model
+ *     /spec           the whole model as bytes (lw_spec_save)
  *     /summary        a group; attributes: the summary; absent from a run that was killed
  *
  * Rows are collected and written together when they fill the buffer or are a second old: extend, write,
@@ -110,6 +111,16 @@ static bool put_texts(hid_t file, const char *name, const char *texts, size_t si
     if (set >= 0) (void)H5Dclose(set);
     if (space >= 0) (void)H5Sclose(space);
     if (type >= 0) (void)H5Tclose(type);
+    return done;
+}
+
+static bool put_bytes(hid_t file, const char *name, const void *bytes, size_t size) {
+    hsize_t dims = size;
+    hid_t space = H5Screate_simple(1, &dims, NULL);
+    hid_t set = H5Dcreate2(file, name, H5T_STD_U8LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool done = set >= 0 && H5Dwrite(set, H5T_NATIVE_UCHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) >= 0;
+    if (set >= 0) (void)H5Dclose(set);
+    if (space >= 0) (void)H5Sclose(space);
     return done;
 }
 
@@ -254,6 +265,8 @@ static bool put_head(hdf5_writer *w, const lw_head *head) {
         if (!put_entry(w->file, &head->entries[k])) return false;
     if (head->model_text &&
         !put_texts(w->file, "model_text", head->model_text, strlen(head->model_text) + 1, 0))
+        return false;
+    if (head->spec && head->spec_size > 0 && !put_bytes(w->file, "spec", head->spec, head->spec_size))
         return false;
     if (!put_column_texts(w, head, "columns", false) || !put_column_texts(w, head, "units", true))
         return false;
@@ -603,4 +616,36 @@ lw_status lw_results_table_open_hdf5(const char *path, lw_results_table **table,
     }
     *table = &reader->table;
     return LW_OK;
+}
+
+lw_status lw_results_bytes_hdf5(const char *path, unsigned char **bytes, size_t *size, lw_error *error) {
+    hdf5_table reader = {.path = path, .file = H5I_INVALID_HID, .data = H5I_INVALID_HID};
+    lw_status status = LW_OK;
+    watch over;
+    watch_begin(&over);
+    reader.file = open_file(path, H5F_ACC_RDONLY);
+    hid_t set = reader.file >= 0 ? H5Dopen2(reader.file, "spec", H5P_DEFAULT) : H5I_INVALID_HID;
+    if (reader.file < 0) {
+        char message[REASON_SIZE + 32];
+        snprintf(message, sizeof message, "cannot be opened: %s", over.reason);
+        status = read_fault(&reader, error, "give the path of a results file", message);
+    } else if (set >= 0) {
+        hid_t space = H5Dget_space(set), type = H5Dget_type(set);
+        hssize_t count = H5Sget_simple_extent_npoints(space);
+        const bool right = H5Tget_class(type) == H5T_INTEGER && count > 0 && count < LONGEST_TEXT;
+        *bytes = right ? malloc((size_t)count) : NULL;
+        if (right && !*bytes)
+            status = lw_fail(error, LW_ERROR_MEMORY, path, NULL, "memory is out");
+        else if (!right || H5Dread(set, H5T_NATIVE_UCHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, *bytes) < 0)
+            status = read_fault(&reader, error, "give the file as the run has written it",
+                                "its dataset spec, the model, cannot be read");
+        else
+            *size = (size_t)count;
+        (void)H5Tclose(type);
+        (void)H5Sclose(space);
+        (void)H5Dclose(set);
+    }
+    if (reader.file >= 0) (void)H5Fclose(reader.file);
+    watch_end(&over);
+    return status;
 }

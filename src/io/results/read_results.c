@@ -368,19 +368,39 @@ static lw_status read_csv(lw_results_table *table, lw_error *error) {
 
 /* --- either format -------------------------------------------------------------------------------- */
 
-static bool is_hdf5(const char *path) {
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
-    unsigned char start[8];
+static bool begins_with(const char *path, const void *bytes, size_t size) {
+    unsigned char start[16];
     FILE *file = fopen(path, "rb");
-    bool same = file && fread(start, 1, sizeof start, file) == sizeof start &&
-                memcmp(start, signature, sizeof start) == 0;
+    bool same = file && size <= sizeof start && fread(start, 1, size, file) == size &&
+                memcmp(start, bytes, size) == 0;
     if (file) fclose(file);
     return same;
 }
 
+bool lw_is_hdf5(const char *path) {
+    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
+    return begins_with(path, signature, sizeof signature);
+}
+
+bool lw_is_results(const char *path) {
+    static const char start[] = "# linkwork: ";
+    if (lw_is_hdf5(path)) return true;
+    if (!begins_with(path, start, sizeof start - 1)) return false;
+    FILE *file = fopen(path, "rb");
+    bool at_start = true, comment = true, found = false;
+    /* A comment of a model file may begin so, too, but has no line of a spec. */
+    for (int letter = 0, last = '\n'; file && comment && !found && (letter = getc(file)) != EOF; last = letter) {
+        at_start = last == '\n';
+        if (at_start && letter != '#') comment = false;
+        if (at_start && letter == '#') found = (letter = getc(file)) == '=';
+    }
+    if (file) fclose(file);
+    return found;
+}
+
 lw_status lw_results_table_open(const char *path, lw_results_table **table, lw_error *error) {
     *table = NULL;
-    return is_hdf5(path) ? lw_results_table_open_hdf5(path, table, error) : open_csv(path, table, error);
+    return lw_is_hdf5(path) ? lw_results_table_open_hdf5(path, table, error) : open_csv(path, table, error);
 }
 
 lw_status lw_results_table_read(lw_results_table *table, lw_error *error) {

@@ -45,5 +45,11 @@ int lw_results_table_column(const lw_results_table *table, const char *name);
 
 /* hdf5.c; the CSV reader is in read_results.c. */
 lw_status lw_results_table_open_hdf5(const char *path, lw_results_table **table, lw_error *error);
+/* The bytes of the spec in an HDF5 file, to be freed; *bytes stays NULL if there are none. */
+lw_status lw_results_bytes_hdf5(const char *path, unsigned char **bytes, size_t *size, lw_error *error);
+
+/* Is the file a results file, by its first bytes: HDF5, or "# linkwork: " of CSV? */
+bool lw_is_results(const char *path);
+bool lw_is_hdf5(const char *path);
 
 #endif

@@ -22,6 +22,8 @@ typedef struct lw_head {
     const lw_entry *entries;
     size_t entry_count;
     const char *model_text; /* NULL: unknown */
+    const void *spec;       /* the whole model as bytes (lw_spec_save); NULL: unknown */
+    size_t spec_size;
     const lw_record_column *columns;
     size_t column_count;
     double expected_rows; /* a guess; 0: unknown */
