@@ -85,16 +85,18 @@ static void smooth_properties(void **state) {
                 assert_true(value >= low - small && value <= high + small);
                 assert_true((value - before) * (y[i + 1] - y[i]) >= -small); /* monotone */
                 before = value;
-                const double e = h * 1e-4;
+                const double e = h * 1e-4, right_at = at + e, left_at = at - e; /* as rounded */
                 const lw_jet jet = lw_table_jet(table, (lw_jet){at, 1, 0});
-                const double up = lw_table_value(table, at + e), down = lw_table_value(table, at - e);
+                const double up = lw_table_value(table, right_at), down = lw_table_value(table, left_at);
                 const double scale = (high - low) / h + 1e-30;
                 assert_true(jet.f == value);
-                assert_true(fabs((up - down) / (2 * e) - jet.d) <= 1e-6 * scale + 1e-9 / h);
-                assert_true(fabs((up - 2 * value + down) / (e * e) - jet.dd) <=
-                            1e-5 * scale / h + 1e-6 / h / h);
-                const double area = lw_table_integral(table, at - e, at + e);
-                assert_true(fabs(area - 2 * e * value) <= 1e-6 * e * (1 + fabs(value)) + 1e-11);
+                const double width = right_at - left_at, right_slope = (up - value) / (right_at - at),
+                             left_slope = (value - down) / (at - left_at);
+                assert_true(fabs((up - down) / width - jet.d) <= 1e-5 * scale + 1e-9 / h);
+                assert_true(fabs((right_slope - left_slope) / (0.5 * width) - jet.dd) <=
+                            1e-3 * scale / h + 1e-6 / h / h);
+                const double area = lw_table_integral(table, left_at, right_at);
+                assert_true(fabs(area - width * value) <= 1e-6 * e * (1 + fabs(value)) + 1e-11);
                 /* the chain rule along x(s) = at + 3 s + s^2 */
                 const lw_jet along = lw_table_jet(table, (lw_jet){at, 3, 2});
                 assert_true(fabs(along.d - 3 * jet.d) <= 1e-12 * fabs(jet.d) &&

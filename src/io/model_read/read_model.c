@@ -200,6 +200,7 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
         return;
     }
     lw_reader_check(reader, lw_spec_set_file(reader->spec, reader->file));
+    reader->table_section = lw_yaml_get(root, "tables");
     lw_read_parameters(reader, lw_yaml_get(root, "parameters"), lw_yaml_get(root, "inputs"), settings,
                        setting_count);
     if (reader->out_of_memory) return;

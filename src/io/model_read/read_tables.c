@@ -157,6 +157,8 @@ static bool read_file(lw_reader *reader, const lw_yaml *entry, const lw_yaml *fi
 
 /* --- section -------------------------------------------------------------------------------------- */
 
+static const double stand_in[] = {0, 1};
+
 /* Makes it known to expressions. */
 static void announce(lw_reader *reader, const lw_table_spec *spec, lw_named_table *named) {
     if (reader->table_count == reader->table_capacity) {
@@ -170,12 +172,11 @@ static void announce(lw_reader *reader, const lw_table_spec *spec, lw_named_tabl
         reader->tables = longer;
         reader->table_capacity = capacity;
     }
-    static const double x[] = {0, 1}, y[] = {0, 1};
-    named->table = spec->x ? lw_table_create(reader->arena, spec->x, spec->y, (size_t)spec->size,
-                                             spec->interpolation, spec->beyond)
-                           : NULL;
-    if (!named->table) /* Calls of a faulty table are no further faults. */
-        named->table = lw_table_create(reader->arena, x, y, 2, LW_INTERPOLATION_SMOOTH, LW_BEYOND_LINEAR);
+    named->table = lw_table_create(reader->arena, spec->x, spec->y, (size_t)spec->size, spec->interpolation,
+                                   spec->beyond);
+    if (!named->table) /* Its slopes overflow, which compiling reports. */
+        named->table = lw_table_create(reader->arena, stand_in, stand_in, 2, LW_INTERPOLATION_SMOOTH,
+                                       LW_BEYOND_LINEAR);
     if (!named->table)
         reader->out_of_memory = true;
     else
@@ -204,8 +205,13 @@ static void read_table(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     lw_named_table known = {.name = named->name};
     if (!may_have_name(reader, named)) return;
     const bool good = read_entry(reader, entry, &table, &known);
+    if (!good) { /* So that calls of a faulty table are no further faults. */
+        table.x = table.y = stand_in, table.size = 2;
+        table.interpolation = LW_INTERPOLATION_SMOOTH, table.beyond = LW_BEYOND_LINEAR;
+        table.file = NULL;
+        known.argument = known.value = (lw_meaning){.kind = LW_MEANING_UNKNOWN};
+    }
     announce(reader, &table, &known);
-    if (!good) return;
     lw_status status = lw_spec_add_table(reader->spec, &table);
     lw_reader_check(reader, status);
     if (status != LW_OK) return;

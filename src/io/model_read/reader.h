@@ -72,7 +72,8 @@ typedef struct lw_reader {
     size_t parameter_count, index_count;
     lw_constant *inputs; /* their values are defaults */
     size_t input_count;
-    lw_named_table *tables; /* for expressions */
+    const lw_yaml *table_section; /* NULL if there is none */
+    lw_named_table *tables;       /* for expressions */
     size_t table_count, table_capacity;
     bool has_folder, any_path; /* `file` is the path of a file; tables may come from other folders than its */
 

@@ -312,8 +312,8 @@ static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) 
     if (*dropped) return LW_OK;
     if (status == LW_OK && count != table->column_count) {
         char message[96];
-        snprintf(message, sizeof message, "the row has %zu values, but the header names %zu columns", count,
-                 table->column_count);
+        snprintf(message, sizeof message, "the row has %zu value%s, but the header names %zu columns", count,
+                 count == 1 ? "" : "s", table->column_count);
         status = fail_at(reader, error, line, NULL, "make all rows as long as the header", message);
     }
     return status;
@@ -334,7 +334,7 @@ static lw_status read_csv(lw_results_table *table, lw_error *error) {
         return fail_at(reader, error, reader->line, NULL, NULL, "the file cannot be read any further");
     }
     if (table->row_count == 0) {
-        return fail_at(reader, error, reader->line, NULL, "let the run write at least one sample",
+        return fail_at(reader, error, reader->line, NULL, "give at least one row of numbers",
                        "the file has no rows");
     }
     return LW_OK;
