@@ -146,6 +146,22 @@ static found_coordinate find_coordinate(lw_compiler *compiler, object who, wante
     return (found_coordinate){own, wanted.number, closure};
 }
 
+/* The same for expressions that name an element before it is compiled: without complaints. */
+static void announce_coordinate(const lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
+    const lw_model *model = compiler->model;
+    force->q = force->v = force->closure = -1;
+    const int joint = spec->joint ? lw_names_find(&compiler->joints, spec->joint) : -1;
+    if (joint < 0 || !model->links || !compiler->drafts[joint].usable) return;
+    const lw_joint *type = &compiler->drafts[joint].joint;
+    if (spec->coordinate < 0 || spec->coordinate >= type->nv) return;
+    const lw_joint_info *info = &model->joints[joint].info;
+    const int own = lw_joint_coordinate_of_speed(type->type, spec->coordinate);
+    force->q = own < 0 ? -1 : info->cut ? own : info->q + own;
+    force->v = info->cut ? spec->coordinate : info->v + spec->coordinate;
+    for (int k = 0; k < model->closure_count && info->cut; k++)
+        if (model->closures[k] == joint) force->closure = k;
+}
+
 /* Converts a point, given in the world (reference configuration) or in the body, to the body's internal
  * frame. */
 static void place_point(const lw_compiler *compiler, int body, lw_geometry_frame frame, const double point[3],
@@ -365,7 +381,7 @@ lw_status lw_compile_forces(lw_compiler *compiler) {
         lw_force *force = &model->forces[k];
         force->name = lw_arena_text(model->arena, spec->forces[k].name);
         force->type = spec->forces[k].type;
-        force->closure = -1;
+        announce_coordinate(compiler, &spec->forces[k], force);
         model->force_names.names[k] = force->name;
         if (!force->name) return LW_ERROR_MEMORY;
     }

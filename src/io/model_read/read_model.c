@@ -177,9 +177,9 @@ static bool good_version(lw_reader *reader, const lw_yaml *root) {
 
 static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *settings,
                       size_t setting_count) {
-    static const char *const keys[] = {"linkwork", "name",        "description", "parameters",
-                                       "inputs",   "tables",      "gravity",     "bodies",
-                                       "joints",   "forces",      "constraints", "run",
+    static const char *const keys[] = {"linkwork", "name",    "description", "parameters",  "inputs",
+                                       "tables",   "signals", "states",      "outputs",     "gravity",
+                                       "bodies",   "joints",  "forces",      "constraints", "run",
                                        NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
@@ -204,15 +204,18 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
     lw_read_parameters(reader, lw_yaml_get(root, "parameters"), lw_yaml_get(root, "inputs"), settings,
                        setting_count);
     if (reader->out_of_memory) return;
+    if (!reader->only_run) lw_read_tables(reader, reader->table_section);
+    lw_read_signals(reader, lw_yaml_get(root, "states"), lw_yaml_get(root, "signals"));
     if (!reader->only_run) {
-        lw_read_tables(reader, lw_yaml_get(root, "tables"));
         read_gravity(reader, lw_yaml_get(root, "gravity"));
         lw_read_bodies(reader, lw_yaml_get(root, "bodies"));
         lw_read_joints(reader, lw_yaml_get(root, "joints"));
         lw_read_forces(reader, lw_yaml_get(root, "forces"));
         lw_read_constraints(reader, lw_yaml_get(root, "constraints"));
+        lw_read_outputs(reader, lw_yaml_get(root, "outputs"));
     }
     read_run(reader, lw_yaml_get(root, "run"));
+    lw_read_later(reader);
 }
 
 /* --- faults in the order of the file -------------------------------------------------------------- */

@@ -120,12 +120,23 @@ static void evaluate(job *j, parameter *p) {
         if (p->input) {
             *p->input = constant;
             lw_reader_check(reader, lw_spec_set_input(reader->spec, p->name, value));
+            reader->spec->inputs[p->input - reader->inputs].meaning = measure;
             bind_default(reader, p, value);
         } else {
             reader->constants[reader->parameter_count++] = constant;
             lw_reader_check(reader,
                             lw_spec_evaluated(reader->spec, (size_t)(p - j->parameters), value, p->text));
+            reader->spec->parameters[p - j->parameters].meaning = measure;
         }
+        return;
+    }
+    if (p->input && p->node) { /* An expression of what changes; read_signals.c checks it. */
+        p->state = DONE;
+        name_object(reader, p);
+        *p->input = (lw_constant){.name = p->name};
+        lw_reader_check(reader,
+                        lw_spec_place_input_expression(reader->spec, p->name, p->text, p->node->place));
+        lw_reader_check_later(reader, p->node, "default", p->text);
         return;
     }
     p->state = FAILED;
@@ -269,6 +280,7 @@ void lw_read_parameters(lw_reader *reader, const lw_yaml *parameters, const lw_y
     j.stack = LW_NEW(reader->arena, size_t, most + 1);
     reader->constants = LW_NEW(reader->arena, lw_constant, parameters->count + LW_MAX_INDICES);
     reader->inputs = LW_NEW(reader->arena, lw_constant, inputs->count + 1);
+    reader->value_capacity = inputs->count;
     if (lw_arena_failed(reader->arena)) {
         reader->out_of_memory = true;
         return;
