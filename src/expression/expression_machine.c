@@ -421,7 +421,9 @@ static double outcome_of(const lw_instruction *i, const double *x, double *dista
     double whole, rest;
     switch (op) {
     case LW_OP_TABLE:
-        return lw_table_piece(i->table, x[0], distance);
+        whole = lw_table_stretch(i->table, x[0]);
+        *distance = lw_table_room(i->table, whole, x[0]);
+        return whole;
     case LW_OP_SIGN:
         *distance = fabs(x[0]);
         return sign(x[0]);
@@ -451,7 +453,7 @@ static double outcome_of(const lw_instruction *i, const double *x, double *dista
 static lw_jet with_outcome(const lw_instruction *i, const lw_jet *x, double outcome) {
     switch ((lw_op)i->op) {
     case LW_OP_TABLE:
-        return lw_table_piece_jet(i->table, outcome, x[0]);
+        return lw_table_stretch_jet(i->table, outcome, x[0]);
     case LW_OP_MOD:
         return (lw_jet){x[0].f - outcome * x[1].f, x[0].d - outcome * x[1].d, x[0].dd - outcome * x[1].dd};
     case LW_OP_STEP:

@@ -89,6 +89,25 @@ says err "this is a device, pipe or socket"
 (cd / && "$linkwork" check "$work/model/car.yaml" >/dev/null) || fail "another present folder"
 (cd model && "$linkwork" check car.yaml >/dev/null) || fail "the model's own folder"
 
+# Bytes that are no text, names of ten thousand letters.
+head -c 3000 "$linkwork" >model/binary.csv
+sed "s#road.csv#binary.csv#" model/car.yaml >model/wrong.yaml
+expect 2 check model/wrong.yaml
+says err "table \"road\": binary.csv: the file is no text: it has bytes of value 0"
+long=$(printf 'h%.0s' {1..10000})
+sed "s#road.csv#$long.csv#" model/car.yaml >model/wrong.yaml
+expect 2 check model/wrong.yaml
+says err "File name too long"
+printf 'time,%s\n0,0\n1,1\n' "$long" >model/names.csv
+sed "s#road.csv#names.csv#" model/car.yaml >model/wrong.yaml
+expect 2 check model/wrong.yaml
+says err "there is no column \"height\"; columns: time, hhhh"
+sed "s#y: height#y: $long#; s#road.csv#names.csv#" model/car.yaml >model/long.yaml
+expect 0 check model/long.yaml
+sed "s#  road:#  $long:#" model/car.yaml >model/wrong.yaml
+expect 2 check model/wrong.yaml
+says err "a name is longer than 80 bytes"
+
 # Results files are tables: a run that follows another run's motion.
 for ending in csv h5; do
     expect 0 run model/car.yaml --out "model/first.$ending" --output 0.01

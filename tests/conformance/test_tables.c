@@ -29,10 +29,11 @@ typedef struct way {
 } way;
 
 static const way ways[] = {
-    {"tree", "erk", 0, 1e-10},    {"tree", "adams", 0, 1e-10},      {"tree", "bdf", 0, 1e-10},
-    {"tree", "ida", 0, 1e-10},    {"tree", "rk4", 1e-3, 0},         {"lagrange", "rk4", 1e-3, 0},
-    {"lagrange", "erk", 0, 1e-9}, {"partition", "erk", 0, 1e-9},    {"schur", "adams", 0, 1e-10},
-    {"director", "energy-momentum", 5e-4, 0},
+    {"tree", "erk", 0, 1e-10},    {"tree", "adams", 0, 1e-10},
+    {"tree", "bdf", 0, 1e-10},    {"tree", "ida", 0, 1e-10},
+    {"tree", "rk4", 1e-3, 0},     {"lagrange", "rk4", 1e-3, 0},
+    {"lagrange", "erk", 0, 1e-9}, {"partition", "erk", 0, 1e-9},
+    {"schur", "adams", 0, 1e-10}, {"director", "energy-momentum", 5e-4, 0},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -86,13 +87,14 @@ static void run(const lw_model *model, const way *w, double end, double *q, doub
 
 static double road(double t) { return 0.05 * exp(sin(3 * t)) - 0.05; }
 
-static const char quarter[] = "linkwork: 1\nname: quarter\ngravity: [0, 0, 0]\n%s"
-                              "bodies:\n  wheel: {mass: 30, inertia: [1, 1, 1]}\n  car: {mass: 300, inertia: [1, 1, 1]}\n"
-                              "joints:\n  hop: {type: prismatic, axis: [0, 0, 1], between: [ground, wheel]}\n"
-                              "  heave: {type: prismatic, axis: [0, 0, 1], between: [ground, car]}\n"
-                              "forces:\n  tyre: {type: drive, joint: hop, force: \"2e5*(%s - q)\"}\n"
-                              "  leg: {type: spring, between: [wheel, car], points: [[0, 0, 0], [0, 0, 1]], stiffness: 2e4, "
-                              "damping: 1500}\n";
+static const char quarter[] =
+    "linkwork: 1\nname: quarter\ngravity: [0, 0, 0]\n%s"
+    "bodies:\n  wheel: {mass: 30, inertia: [1, 1, 1]}\n  car: {mass: 300, inertia: [1, 1, 1]}\n"
+    "joints:\n  hop: {type: prismatic, axis: [0, 0, 1], between: [ground, wheel]}\n"
+    "  heave: {type: prismatic, axis: [0, 0, 1], between: [ground, car]}\n"
+    "forces:\n  tyre: {type: drive, joint: hop, force: \"2e5*(%s - q)\"}\n"
+    "  leg: {type: spring, between: [wheel, car], points: [[0, 0, 0], [0, 0, 1]], stiffness: 2e4, "
+    "damping: 1500}\n";
 
 static lw_model *on_table(int count, const char *more) {
     char *points = points_of(road, 0, 4, count), *section = malloc(strlen(points) + 200);
@@ -114,8 +116,9 @@ static void road_against_expression(void **state) {
     const struct {
         const char *more;
         double order, slack;
-    } cases[] = {
-        {", interpolation: steps", 1, 0.2}, {"", 2, 0.2}, {", interpolation: smooth", 3.3, 1.2}}; /* order 2 beside two extrema only */
+    } cases[] = {{", interpolation: steps", 1, 0.2},
+                 {"", 2, 0.2},
+                 {", interpolation: smooth", 3.3, 1.2}}; /* order 2 beside two extrema only */
     for (int c = 0; c < 3; c++) {
         double error[2];
         for (int k = 0; k < 2; k++) {
@@ -160,14 +163,16 @@ static void all_ways(void **state) {
  * second of nothing, and of one behind thousands of points. */
 static void pulses(void **state) {
     (void)state;
-    const char *const tables[] = {"x: [0, 0.5, 0.500001, 10], y: [0, 1e6, 0, 0], interpolation: steps",
-                                  "x: [0, 0.5, 0.5000005, 0.500001, 10], y: [0, 0, 2e6, 0, 0]",
-                                  "x: [0, 0.5, 0.5000005, 0.500001, 10], y: [0, 0, 2e6, 0, 0], interpolation: smooth",
-                                  "x: [0, 0.25, 0.75, 1], y: [0, 1, 0, 0], interpolation: steps, beyond: repeat"};
+    const char *const tables[] = {
+        "x: [0, 0.5, 0.500001, 10], y: [0, 1e6, 0, 0], interpolation: steps",
+        "x: [0, 0.5, 0.5000005, 0.500001, 10], y: [0, 0, 2e6, 0, 0]",
+        "x: [0, 0.5, 0.5000005, 0.500001, 10], y: [0, 0, 2e6, 0, 0], interpolation: smooth",
+        "x: [0, 0.25, 0.75, 1], y: [0, 1, 0, 0], interpolation: steps, beyond: repeat"};
     const double speeds[] = {1, 1, 1, 5};
     for (int k = 0; k < 4; k++) {
         lw_model *model =
-            model_of("linkwork: 1\ngravity: [0, 0, 0]\ntables:\n  f: {%s}\nbodies:\n  b: {mass: 1, inertia: [1, 1, 1]}\n"
+            model_of("linkwork: 1\ngravity: [0, 0, 0]\ntables:\n  f: {%s}\nbodies:\n  b: {mass: 1, inertia: "
+                     "[1, 1, 1]}\n"
                      "joints:\n  x: {type: prismatic, axis: [1, 0, 0], between: [ground, b]}\nforces:\n"
                      "  f: {type: drive, joint: x, force: f(t)}\n",
                      tables[k]);
@@ -225,10 +230,12 @@ static double turning(double t) { return 0.7 * sin(2 * t) + 0.1 * t; }
 /* A driven crank moves a hanging mass: a motion by a smooth table of many points against the expression. */
 static void motions(void **state) {
     (void)state;
-    static const char crank[] = "linkwork: 1\n%sbodies:\n  crank: {mass: 1, com: [0.1, 0, 0], inertia: [0.1, 0.1, 0.1]}\n"
-                                "  bob: {mass: 1, com: [0.2, 0, -0.4], inertia: [0.02, 0.02, 0.01]}\n"
-                                "joints:\n  drive: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0], motion: \"%s\"}\n"
-                                "  pin: {type: revolute, between: [crank, bob], point: [0.2, 0, 0], axis: [0, 1, 0]}\n";
+    static const char crank[] =
+        "linkwork: 1\n%sbodies:\n  crank: {mass: 1, com: [0.1, 0, 0], inertia: [0.1, 0.1, 0.1]}\n"
+        "  bob: {mass: 1, com: [0.2, 0, -0.4], inertia: [0.02, 0.02, 0.01]}\n"
+        "joints:\n  drive: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0], "
+        "motion: \"%s\"}\n"
+        "  pin: {type: revolute, between: [crank, bob], point: [0.2, 0, 0], axis: [0, 1, 0]}\n";
     lw_model *exact = model_of(crank, "", "0.7*sin(2*t) + 0.1*t");
     double q[2] = {0}, v[2] = {0}, error[2];
     run(exact, &(way){"tree", "erk", 0, 1e-12}, 3, q, v);
@@ -241,7 +248,8 @@ static void motions(void **state) {
         error[k] = hypot(p[1] - q[1], p[0] - q[0]);
         for (int w = 0; w < WAYS - 1 && k == 0; w++) {
             double p2[2] = {0}, u2[2] = {0};
-            if (strcmp(ways[w].integrator, "bdf") == 0 || strcmp(ways[w].integrator, "ida") == 0) continue; /* slow */
+            if (strcmp(ways[w].integrator, "bdf") == 0 || strcmp(ways[w].integrator, "ida") == 0)
+                continue; /* slow */
             run(model, &ways[w], 3, p2, u2);
             if (!(hypot(p2[0] - p[0], p2[1] - p[1]) < 1e-7))
                 fail_msg("%s by %s: off by %g", ways[w].method, ways[w].integrator, p2[1] - p[1]);
@@ -261,19 +269,21 @@ static void refused_motions(void **state) {
         bool fault;
         const char *message, *remedy;
     } cases[] = {
-        {"x: [0, 1, 2], y: [0, 1, 0]", true, "but the slope of table \"f\" jumps at 1", "interpolation: smooth"},
+        {"x: [0, 1, 2], y: [0, 1, 0]", true, "but the slope of table \"f\" jumps at 1",
+         "interpolation: smooth"},
         {"x: [0, 1, 2], y: [0, 1, 0], interpolation: steps", true, "but the value of table \"f\" jumps at 1",
          "interpolation: smooth"},
         {"x: [0, 1, 2], y: [0, 1, 3], interpolation: smooth", false, "where table \"f\" ends at 0",
          "let the table end level"},
-        {"x: [0, 1, 2], y: [0, 1, 3], interpolation: smooth, beyond: repeat", false, "where table \"f\" ends at",
-         "let the table end level"},
+        {"x: [0, 1, 2], y: [0, 1, 3], interpolation: smooth, beyond: repeat", false,
+         "where table \"f\" ends at", "let the table end level"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char text[600];
         snprintf(text, sizeof text,
                  "linkwork: 1\ntables:\n  f: {%s}\nbodies:\n  b: {mass: 1, inertia: [1, 1, 1]}\n"
-                 "joints:\n  j: {type: revolute, axis: [1, 0, 0], point: [0, 0, 0], between: [ground, b], motion: f(t)}\n",
+                 "joints:\n  j: {type: revolute, axis: [1, 0, 0], point: [0, 0, 0], between: [ground, b], "
+                 "motion: f(t)}\n",
                  cases[k].table);
         lw_spec *spec = read_text_spec(text);
         lw_report *report = lw_report_create();
@@ -300,8 +310,10 @@ static void laws(void **state) {
     for (int k = 0; k < 3; k++) {
         lw_model *model = model_of(
             "linkwork: 1\ntables:\n"
-            "  k: {x: [-0.5, -0.1, 0, 0.2, 0.6], y: [-60, -20, 0, 10, 80], interpolation: smooth, beyond: linear}\n"
-            "  k2: {x: [-0.6, -0.2, 0, 0.1, 0.5], y: [-160, -20, 0, 40, 120], interpolation: smooth, beyond: linear}\n"
+            "  k: {x: [-0.5, -0.1, 0, 0.2, 0.6], y: [-60, -20, 0, 10, 80], interpolation: smooth, beyond: "
+            "linear}\n"
+            "  k2: {x: [-0.6, -0.2, 0, 0.1, 0.5], y: [-160, -20, 0, 40, 120], interpolation: smooth, beyond: "
+            "linear}\n"
             "bodies:\n  b: {mass: 1, inertia: [1, 1, 1]}\n"
             "joints:\n  x: {type: prismatic, axis: [0, 0, 1], between: [ground, b], v: 3}\nforces:\n"
             "  s: {type: spring, between: [ground, b], points: [[0, 0, 2], [0, 0, 1]], length: 1, %s}\n",
@@ -404,14 +416,19 @@ static void refused_specs(void **state) {
     assert_int_equal(lw_spec_table_count(spec), 1);
     assert_null(lw_spec_table(spec, 1));
     assert_int_equal(lw_spec_table_count(NULL), 0);
-    assert_int_equal(lw_spec_add_table(spec, &(lw_table_spec){.name = "up", .size = 3, .x = x, .y = x}), LW_OK);
-    assert_int_equal(lw_spec_add_table(spec, &(lw_table_spec){.name = "nan", .size = 2, .x = x, .y = x}), LW_OK);
-    assert_int_equal(lw_spec_add_table(spec, &(lw_table_spec){.name = "a b", .size = 2, .x = x, .y = x}), LW_OK);
-    assert_int_equal(lw_spec_add_table(spec, &(lw_table_spec){.name = "n", .size = 2, .x = x, .y = y}), LW_OK);
-    assert_int_equal(lw_spec_add_table(spec, &(lw_table_spec){.name = "one", .size = 1, .x = x, .y = x}), LW_OK);
-    assert_int_equal(lw_spec_add_table(
-                         spec, &(lw_table_spec){.name = "k", .size = 2, .x = x, .y = x, .interpolation = 9}),
+    assert_int_equal(lw_spec_add_table(spec, &(lw_table_spec){.name = "up", .size = 3, .x = x, .y = x}),
                      LW_OK);
+    assert_int_equal(lw_spec_add_table(spec, &(lw_table_spec){.name = "nan", .size = 2, .x = x, .y = x}),
+                     LW_OK);
+    assert_int_equal(lw_spec_add_table(spec, &(lw_table_spec){.name = "a b", .size = 2, .x = x, .y = x}),
+                     LW_OK);
+    assert_int_equal(lw_spec_add_table(spec, &(lw_table_spec){.name = "n", .size = 2, .x = x, .y = y}),
+                     LW_OK);
+    assert_int_equal(lw_spec_add_table(spec, &(lw_table_spec){.name = "one", .size = 1, .x = x, .y = x}),
+                     LW_OK);
+    assert_int_equal(
+        lw_spec_add_table(spec, &(lw_table_spec){.name = "k", .size = 2, .x = x, .y = x, .interpolation = 9}),
+        LW_OK);
     lw_report *report = compile_and_fail(spec);
     must_say(report, LW_SEVERITY_ERROR, "table \"up\"", "point 3: x does not ascend", NULL);
     must_say(report, LW_SEVERITY_ERROR, "table \"nan\"", "name is taken by", NULL);
@@ -424,10 +441,14 @@ static void refused_specs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(road_against_expression), cmocka_unit_test(all_ways),
-        cmocka_unit_test(pulses),                  cmocka_unit_test(repeated_knots),
-        cmocka_unit_test(motions),                 cmocka_unit_test(refused_motions),
-        cmocka_unit_test(laws),                    cmocka_unit_test(specs),
+        cmocka_unit_test(road_against_expression),
+        cmocka_unit_test(all_ways),
+        cmocka_unit_test(pulses),
+        cmocka_unit_test(repeated_knots),
+        cmocka_unit_test(motions),
+        cmocka_unit_test(refused_motions),
+        cmocka_unit_test(laws),
+        cmocka_unit_test(specs),
         cmocka_unit_test(refused_specs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

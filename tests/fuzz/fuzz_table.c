@@ -37,16 +37,18 @@ static void evaluate(const lw_table_file *points) {
                 const double slack = 1e-9 * (fabs(low) + fabs(high)) + 1e-300;
                 /* Rounding of x matters where it is of the size of the interval. */
                 if (h > 1e-6 * (fabs(x) + fabs(points->x[0])) && at < points->x[k + 1])
-                    DEMAND(value >= low - slack - 1e-6 * (high - low) && value <= high + slack + 1e-6 * (high - low));
+                    DEMAND(value >= low - slack - 1e-6 * (high - low) &&
+                           value <= high + slack + 1e-6 * (high - low));
                 DEMAND(lw_table_jet(table, (lw_jet){at, 1, 0}).f == value || isnan(value));
                 (void)lw_table_is_knot(table, k, 0);
                 (void)lw_table_is_knot(table, k, 2);
             }
             for (size_t k = 0; k < sizeof far / sizeof *far; k++) {
-                double distance;
                 (void)lw_table_value(table, far[k]);
                 (void)lw_table_integral(table, far[k], 1);
-                (void)lw_table_piece_jet(table, lw_table_piece(table, far[k], &distance), (lw_jet){far[k], 1, 0});
+                const double stretch = lw_table_stretch(table, far[k]);
+                (void)lw_table_room(table, stretch, far[k]);
+                (void)lw_table_stretch_jet(table, stretch, (lw_jet){far[k], 1, 0});
             }
         }
     lw_arena_destroy(arena);
@@ -67,7 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         DEMAND(points.count >= 2);
         for (size_t i = 0; i < points.count; i++)
-            DEMAND(isfinite(points.x[i]) && isfinite(points.y[i]) && (i == 0 || points.x[i] > points.x[i - 1]));
+            DEMAND(isfinite(points.x[i]) && isfinite(points.y[i]) &&
+                   (i == 0 || points.x[i] > points.x[i - 1]));
         evaluate(&points);
         lw_table_file_free(&points);
     }

@@ -52,20 +52,22 @@ static lw_status add_table(lw_spec *spec, const char *input, const lw_table_file
 
 lw_status lw_read_input(lw_spec *spec, const char *input, const char *path, const char *column,
                         lw_error *error) {
-    if (!spec || !input || !path || !column) return lw_call_needs("a spec, an input, a path and a column", error);
+    if (!spec || !input || !path || !column)
+        return lw_call_needs("a spec, an input, a path and a column", error);
     lw_table_file points;
     size_t index = 0;
     lw_status status = find_input(spec, input, &index, error);
     if (status == LW_OK) status = lw_table_file_read(path, NULL, column, &points, error);
     if (status != LW_OK) return status;
     const lw_meaning *wanted = &spec->inputs[index].meaning, *given = &points.y_measure;
-    if (wanted->kind == LW_MEANING_SURE && given->kind == LW_MEANING_SURE && !lw_meaning_same(wanted, given)) {
+    if (wanted->kind == LW_MEANING_SURE && given->kind == LW_MEANING_SURE &&
+        !lw_meaning_same(wanted, given)) {
         char here[64], there[64];
         lw_meaning_name(given, here, sizeof here);
         lw_meaning_name(wanted, there, sizeof there);
         status = lw_fail_at(error, LW_ERROR_FILE, path, (lw_place){0, 0}, "input", input,
-                            "check the unit in the name of the column", "the column is %s, the input %s", here,
-                            there);
+                            "check the unit in the name of the column", "the column is %s, the input %s",
+                            here, there);
     } else if (lw_meaning_fit(&points.x_measure, LW_TIME, false) != LW_FITS)
         status = lw_fail_at(error, LW_ERROR_FILE, path, (lw_place){0, 0}, "input", input,
                             "put the time first, e.g. time [s]", "the first column of the file is no time");

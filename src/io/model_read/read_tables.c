@@ -29,8 +29,7 @@ static bool may_have_name(lw_reader *reader, const lw_named *named) {
         if (strcmp(reader->constants[k].name, named->name) == 0) owner = "a parameter";
     for (size_t k = 0; k < reader->input_count; k++)
         if (strcmp(reader->inputs[k].name, named->name) == 0) owner = "an input";
-    if (owner)
-        lw_reader_fault(reader, named->place, "choose another name", "the name is taken by %s", owner);
+    if (owner) lw_reader_fault(reader, named->place, "choose another name", "the name is taken by %s", owner);
     return !owner;
 }
 
@@ -55,8 +54,7 @@ static bool agree(lw_reader *reader, const lw_yaml *item, const char *entry, lw_
 
 static double *read_column(lw_reader *reader, const lw_yaml *node, const char *what, lw_meaning *measure) {
     if (node->kind != LW_YAML_LIST) {
-        lw_reader_fault(reader, node->place,
-                        "give a list of numbers, or file: with the names of two columns",
+        lw_reader_fault(reader, node->place, "give a list of numbers, or file: with the names of two columns",
                         "%s of the table is no list", what);
         return NULL;
     }
@@ -115,7 +113,8 @@ static void report_file(lw_reader *reader, lw_place place, const lw_error *fault
 }
 
 static bool take_points(lw_reader *reader, const lw_table_file *points, lw_table_spec *table) {
-    double *x = LW_NEW(reader->arena, double, points->count), *y = LW_NEW(reader->arena, double, points->count);
+    double *x = LW_NEW(reader->arena, double, points->count),
+           *y = LW_NEW(reader->arena, double, points->count);
     if (lw_arena_failed(reader->arena) || points->count > INT_MAX) {
         reader->out_of_memory = true;
         return false;
@@ -175,8 +174,8 @@ static void announce(lw_reader *reader, const lw_table_spec *spec, lw_named_tabl
     named->table = lw_table_create(reader->arena, spec->x, spec->y, (size_t)spec->size, spec->interpolation,
                                    spec->beyond);
     if (!named->table) /* Its slopes overflow, which compiling reports. */
-        named->table = lw_table_create(reader->arena, stand_in, stand_in, 2, LW_INTERPOLATION_SMOOTH,
-                                       LW_BEYOND_LINEAR);
+        named->table =
+            lw_table_create(reader->arena, stand_in, stand_in, 2, LW_INTERPOLATION_SMOOTH, LW_BEYOND_LINEAR);
     if (!named->table)
         reader->out_of_memory = true;
     else
@@ -187,16 +186,15 @@ static bool read_entry(lw_reader *reader, const lw_yaml *entry, lw_table_spec *t
     static const char *const keys[] = {"file", "x", "y", "interpolation", "beyond", "repeat", NULL};
     if (!lw_reader_keys(reader, entry, keys)) return false;
     const size_t before = reader->faults;
-    const lw_yaml *interpolation = lw_yaml_get(entry, "interpolation"), *beyond = lw_yaml_get(entry, "beyond"),
-                  *file = lw_yaml_get(entry, "file");
-    const int how = interpolation
-                        ? lw_reader_choice(reader, interpolation, "interpolation", interpolations)
-                        : LW_INTERPOLATION_LINEAR;
+    const lw_yaml *interpolation = lw_yaml_get(entry, "interpolation"),
+                  *beyond = lw_yaml_get(entry, "beyond"), *file = lw_yaml_get(entry, "file");
+    const int how = interpolation ? lw_reader_choice(reader, interpolation, "interpolation", interpolations)
+                                  : LW_INTERPOLATION_LINEAR;
     const int then = beyond ? lw_reader_choice(reader, beyond, "continuation", beyonds) : LW_BEYOND_HOLD;
     if (how >= 0) table->interpolation = (lw_interpolation)how;
     if (then >= 0) table->beyond = (lw_beyond)then;
-    const bool good = file ? read_file(reader, entry, file, table, named)
-                           : read_numbers(reader, entry, table, named);
+    const bool good =
+        file ? read_file(reader, entry, file, table, named) : read_numbers(reader, entry, table, named);
     return good && reader->faults == before;
 }
 
