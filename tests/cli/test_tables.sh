@@ -47,8 +47,8 @@ expect 0 accel model/pushed.yaml --input push=elsewhere/push.csv:force
 expect 2 run model/pushed.yaml --input push=elsewhere/push.csv:torque
 says err "there is no column \"torque\""
 says err "columns: time [s], force [N]"
-expect 2 run model/pushed.yaml --input pull=elsewhere/push.csv:force
-says err "there is no input \"pull\"; did you mean \"push\"?"
+expect 2 run model/pushed.yaml --input pusch=elsewhere/push.csv:force
+says err "there is no input \"pusch\"; did you mean \"push\"?"
 expect 2 run model/pushed.yaml --input push=elsewhere/none.csv:force
 says err "there is no such file"
 for wrong in push push= push=file =file:c push=:c push=f: ; do
