@@ -171,10 +171,8 @@ static uint32_t bin_of(const lw_table *table, double x) {
     return bin < table->largest ? (uint32_t)bin : table->largest;
 }
 
-/* The number of points <= x, which is the piece at x. */
-static size_t find(const lw_table *table, double x) {
-    if (!(x >= table->first)) return 0;
-    if (x >= table->last) return table->count;
+/* The number of points <= x, which is the piece at x, between the ends. */
+static inline size_t find_within(const lw_table *table, double x) {
     const uint32_t bin = bin_of(table, x);
     size_t low = table->bins[bin], high = table->bins[bin + 1];
     while (low < high) {
@@ -185,6 +183,11 @@ static size_t find(const lw_table *table, double x) {
             high = middle;
     }
     return low;
+}
+
+static size_t find(const lw_table *table, double x) {
+    if (!(x >= table->first)) return 0;
+    return x >= table->last ? table->count : find_within(table, x);
 }
 
 static void make_bins(lw_table *table) {
@@ -202,10 +205,10 @@ typedef struct spot {
     double s, turns;
 } spot;
 
-static spot locate(const lw_table *table, double x) {
-    if (table->beyond != LW_BEYOND_REPEAT || (x >= table->first && x < table->last)) {
-        const size_t k = find(table, x);
-        const bool held = table->beyond == LW_BEYOND_HOLD && (k == 0 || k == table->count) && !isnan(x);
+static spot locate_outside(const lw_table *table, double x) {
+    if (table->beyond != LW_BEYOND_REPEAT) {
+        const size_t k = x >= table->last ? table->count : 0;
+        const bool held = table->beyond == LW_BEYOND_HOLD && !isnan(x);
         return (spot){k, held ? 0 : x - table->pieces[k].x, 0};
     }
     const double period = table->last - table->first, distance = x - table->first;
@@ -215,6 +218,12 @@ static spot locate(const lw_table *table, double x) {
     if (k < 1) k = 1; /* NaN, or rounded over an end */
     if (k >= table->count) k = table->count - 1;
     return (spot){k, rest - (table->pieces[k].x - table->first), nearbyint((distance - rest) / period)};
+}
+
+static inline spot locate(const lw_table *table, double x) {
+    if (!(x >= table->first && x < table->last)) return locate_outside(table, x);
+    const size_t k = find_within(table, x);
+    return (spot){k, x - table->pieces[k].x, 0};
 }
 
 /* --- evaluation ----------------------------------------------------------------------------------- */
