@@ -37,6 +37,7 @@ typedef struct run {
     char why[256]; /* reason of the automatic choice; "" if the user or the model named the method */
     double *q, *v; /* initial, then final state */
     double *q_start;
+    double *states, *outputs; /* of the last sample */
     event *events; /* notifications during the run */
     size_t event_count, event_room;
     lw_run_summary summary;
@@ -49,6 +50,10 @@ static bool observe(const lw_sample *sample, void *context) {
     if (r->written != LW_OK) return false;
     r->t = sample->t;
     r->samples++;
+    if (sample->states)
+        memcpy(r->states, sample->states, (size_t)lw_model_state_count(r->model) * sizeof *r->states);
+    if (sample->outputs)
+        memcpy(r->outputs, sample->outputs, (size_t)lw_model_output_count(r->model) * sizeof *r->outputs);
     progress_show(&r->bar, sample->progress, sample->t);
     return !stop_wanted();
 }
@@ -164,6 +169,14 @@ static void json_final(json *j, const run *r, lw_data *data) {
         json_object_end(j);
     }
     json_object_end(j);
+    json_object(j, "states");
+    for (int k = 0; k < lw_model_state_count(r->model); k++)
+        json_number(j, lw_model_state_name(r->model, k), r->states[k]);
+    json_object_end(j);
+    json_object(j, "outputs");
+    for (int k = 0; k < lw_model_output_count(r->model); k++)
+        json_number(j, lw_model_output_name(r->model, k), r->outputs[k]);
+    json_object_end(j);
     json_object_end(j);
 }
 
@@ -261,6 +274,15 @@ static void print_text(FILE *out, const run *r) {
         print_coordinates(out, "v", r->v + joint.v, joint.v_count);
         fprintf(out, "\n");
     }
+    for (int k = 0; k < lw_model_state_count(r->model); k++)
+        fprintf(out, "%s  %-20s  %13.7g\n", k ? "" : "\nstates at the end, SI units\n",
+                lw_model_state_name(r->model, k), r->states[k]);
+    for (int k = 0; k < lw_model_output_count(r->model); k++) {
+        double scale;
+        const char *unit = lw_model_output_unit(r->model, k, &scale);
+        fprintf(out, "%s  %-20s  %13.7g %s\n", k ? "" : "\noutputs at the end\n",
+                lw_model_output_name(r->model, k), r->outputs[k] * scale, unit);
+    }
 }
 
 /* Prints the last lines of a doubtful run: the reasons of its verdict. */
@@ -277,6 +299,7 @@ static int report(const run *r, const request *asked) {
         lw_data *data;
         if (lw_data_create(r->model, NULL, &data) != LW_OK)
             return cli_say(r->command, CLI_FAILED, "out of memory");
+        (void)lw_data_set_states(r->model, data, r->states); /* Motions may depend on them. */
         print_json(r, data);
         lw_data_destroy(data);
     } else if (!asked->quiet) {
@@ -380,7 +403,9 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
         r.q = cli_numbers(command, lw_model_q_size(r.model));
         r.v = cli_numbers(command, lw_model_v_size(r.model));
         r.q_start = cli_numbers(command, lw_model_q_size(r.model));
-        result = r.q && r.v && r.q_start ? simulate(&r, &options, asked) : CLI_FAILED;
+        r.states = cli_numbers(command, lw_model_state_count(r.model) + 1);
+        r.outputs = cli_numbers(command, lw_model_output_count(r.model) + 1);
+        result = r.q && r.v && r.q_start && r.states && r.outputs ? simulate(&r, &options, asked) : CLI_FAILED;
         if (result == CLI_DONE) cli_warn_of_rest(r.model, r.q_start, r.q, r.v);
         if (result == CLI_DONE) run_neglect_estimate(&r.neglect, &options);
         if (result == CLI_DONE) result = report(&r, asked);
@@ -389,6 +414,8 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
     free(r.q);
     free(r.v);
     free(r.q_start);
+    free(r.states);
+    free(r.outputs);
     free(r.events);
     return result;
 }

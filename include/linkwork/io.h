@@ -67,7 +67,7 @@ typedef struct lw_results_options {
     size_t setting_count;
 } lw_results_options;
 
-#define LW_RECORD_DEFAULT "joint(*), position(*), ledger"
+#define LW_RECORD_DEFAULT "joint(*), com(*), state(*), output(*), ledger"
 
 /* Opens a results file for a model, which must outlive it. */
 LW_API lw_status lw_results_open(const lw_model *model, const lw_results_options *options,

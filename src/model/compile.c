@@ -92,6 +92,15 @@ static lw_place joint_place(const lw_spec *spec, int index) { return spec->joint
 static lw_place force_place(const lw_spec *spec, int index) { return spec->forces[index].place; }
 static lw_place constraint_place(const lw_spec *spec, int index) { return spec->constraints[index].place; }
 
+/* In expressions body.NAME.x is a body's and NAME.q a joint's or a force's. */
+static void refuse_body(lw_compiler *compiler, const lw_names *names, const char *kind,
+                        lw_place (*place_of)(const lw_spec *, int)) {
+    const int index = lw_names_find(names, "body");
+    if (index >= 0)
+        lw_compile_error(compiler, kind, "body", place_of(compiler->spec, index), "choose another name",
+                         "the name begins the quantities of bodies, body.NAME.x");
+}
+
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
 static lw_status compile_names(lw_compiler *compiler) {
@@ -114,6 +123,8 @@ static lw_status compile_names(lw_compiler *compiler) {
     lw_names_sort(&forces);
     lw_names_sort(&constraints);
     if (compiler->partial) return LW_OK;
+    refuse_body(compiler, &compiler->joints, "joint", joint_place);
+    refuse_body(compiler, &forces, "force", force_place);
     complain_of_duplicates(compiler, &compiler->bodies, "body", body_place);
     complain_of_duplicates(compiler, &compiler->joints, "joint", joint_place);
     complain_of_duplicates(compiler, &forces, "force", force_place);

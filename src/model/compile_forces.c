@@ -5,6 +5,7 @@
  */
 #include "model/compile.h"
 #include "model/data.h"
+#include "model/quantity.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -410,6 +411,12 @@ static bool depends_on(const lw_model *model, int closure, int coordinate) {
         if (force->closure != closure || force->q != coordinate) continue;
         if (force->type == LW_FORCE_TORSION) return true;
         if (force->drive && lw_function_uses(force->drive, 1)) return true;
+    }
+    for (int k = 0; k < model->values.quantity_count; k++) { /* Expressions may depend on any of these. */
+        const lw_state_quantity *quantity = &model->values.quantities[k];
+        if (quantity->kind == LW_Q_COORDINATE && quantity->other == closure &&
+            quantity->component == coordinate)
+            return true;
     }
     return false;
 }

@@ -88,7 +88,7 @@ lw_status lw_compile_value_names(lw_compiler *compiler) {
     const int inputs = values->input_count = (int)spec->input_count,
               states = values->state_count = (int)spec->state_count,
               signals = values->signal_count = (int)spec->signal_count, named = inputs + states + signals;
-    values->element_of_quantities = values->element_of_states = values->motion_of_states = -1;
+    values->element_of_quantities = values->element_of_states = -1;
     values->count = named;
     model->input_defaults = LW_NEW(arena, double, inputs + 1);
     values->starts = LW_NEW(arena, double, states + 1);
@@ -447,6 +447,24 @@ static void compile_unit(lw_compiler *compiler, const lw_output_spec *spec, lw_o
                      "unit \"%.40s\" is that of %s, but its value is %s", spec->unit, wanted, is);
 }
 
+/* An output's name is that of a column of results, and must be no other column's. */
+static void check_column(lw_compiler *compiler, int output) {
+    const lw_model *model = compiler->model;
+    const char *name = model->output_names.names[output];
+    lw_state_quantity quantity;
+    const char *taken = strcmp(name, "t") == 0                                ? "time"
+                        : lw_names_find(&model->values.state_names, name) >= 0 ? "a state"
+                        : lw_quantity_find(model, name, &quantity, NULL) == strlen(name) && name[0]
+                            ? "a quantity of the mechanism"
+                            : NULL;
+    if (taken)
+        lw_compile_error(compiler, "output", name, compiler->spec->outputs[output].place,
+                         "choose another name", "its name is that of the column of %s in results", taken);
+    if (!name[0])
+        lw_compile_error(compiler, "output", name, compiler->spec->outputs[output].place, "give it a name",
+                         "has no name");
+}
+
 lw_status lw_compile_outputs(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     lw_model *model = compiler->model;
@@ -468,6 +486,7 @@ lw_status lw_compile_outputs(lw_compiler *compiler) {
         if (!own->unit) return LW_ERROR_MEMORY;
     }
     lw_names_sort(&model->output_names);
+    for (int k = 0; k < count && !compiler->partial && model->links; k++) check_column(compiler, k);
     for (int k = 1; k < count && !compiler->partial; k++) {
         const int index = model->output_names.order[k];
         const char *name = model->output_names.names[index];
@@ -481,7 +500,7 @@ lw_status lw_compile_outputs(lw_compiler *compiler) {
 /* --- orders --------------------------------------------------------------------------------------- */
 
 /* What entries depend on: signals and defaults through those that they use. */
-enum { ON_QUANTITY = 1, ON_STATE = 2, ON_TIME = 4 };
+enum { ON_QUANTITY = 1, ON_STATE = 2, ON_TIME = 4, ON_INPUT = 8 };
 
 /* Marks what a function uses, in wanted[0..count), and returns what it depends on. */
 static unsigned use(const unsigned char *of_entry, const lw_function *function, size_t time, bool *wanted) {
@@ -525,6 +544,78 @@ static unsigned use_force(const lw_force *force, const unsigned char *of_entry, 
     return depends;
 }
 
+/* Reports a user state that cannot be the motion of a joint. direct: the motion depends on it, otherwise the
+ * rate of one on which it does. */
+static void refuse_motion(lw_compiler *compiler, int motion, int state, unsigned depends, bool direct) {
+    const lw_model *model = compiler->model;
+    const int index = model->bodies[model->motions[motion].body].joint_index;
+    const lw_joint_spec *joint = &compiler->spec->joints[index];
+    char remedy[160];
+    snprintf(remedy, sizeof remedy,
+             "let it follow once more, {rate: (%.40s - y)/T, start: 0}, or drive the joint by a stiff force",
+             model->values.state_names.names[state]);
+    lw_compile_error(compiler, "joint", joint->name, joint->place, remedy,
+                     "its motion depends on state \"%s\", whose %s depends on %s, so that the motion has no "
+                     "acceleration that is known in advance",
+                     model->values.state_names.names[state], direct ? "rate" : "rate, that of another,",
+                     depends & ON_QUANTITY ? "quantities of the mechanism" : "inputs");
+}
+
+/* Marks the user states that the function of a rate or motion uses, through signals too. */
+static void mark_states(const lw_compiler *compiler, const lw_function *function, bool *wanted,
+                        bool *states) {
+    const lw_values *values = &compiler->model->values;
+    const int *uses;
+    size_t count = lw_function_inputs(function, &uses);
+    memset(wanted, 0, (size_t)values->count * sizeof *wanted);
+    for (size_t k = 0; k < count; k++) wanted[uses[k]] = true;
+    for (int k = compiler->order_count - 1; k >= 0; k--) {
+        const int entry = compiler->order[k];
+        if (!wanted[entry] || !values->functions[entry]) continue;
+        count = lw_function_inputs(values->functions[entry], &uses);
+        for (size_t i = 0; i < count; i++) wanted[uses[i]] = true;
+    }
+    for (int k = 0; k < values->state_count; k++) states[k] |= wanted[values->input_count + k];
+}
+
+/* Lists the user states whose derivatives motions need, and refuses those that have none. */
+static bool order_motions(lw_compiler *compiler, const unsigned char *of_entry) {
+    lw_model *model = compiler->model;
+    lw_values *values = &model->values;
+    const int states = values->state_count;
+    const size_t count = (size_t)values->count + 1;
+    bool *wanted = LW_NEW(compiler->scratch, bool, 2 * count), *needed = wanted + count;
+    bool *movers = LW_NEW(compiler->scratch, bool, 2 * (size_t)states + 2), *others = movers + states;
+    int *moving = LW_NEW(model->arena, int, states + 1);
+    if (lw_arena_failed(compiler->scratch) || !moving) return false;
+    int motion = -1;
+    for (int k = 0; k < model->motion_count; k++)
+        for (int i = 0; i < model->motions[k].count; i++) {
+            const lw_function *function = model->motions[k].functions[i];
+            if (!function || !lw_function_uses_inputs(function)) continue;
+            mark_states(compiler, function, wanted, movers);
+            motion = k;
+        }
+    if (motion < 0) return true;
+    for (int k = 0; k < states; k++)
+        if (movers[k]) {
+            const lw_function *rate = values->functions[values->input_count + k];
+            const unsigned depends = use(of_entry, rate, 0, needed);
+            if (depends & (ON_QUANTITY | ON_INPUT)) refuse_motion(compiler, motion, k, depends, true);
+            mark_states(compiler, rate, wanted, others);
+            moving[values->moving_count++] = k;
+        }
+    values->mover_count = values->moving_count;
+    for (int k = 0; k < states; k++)
+        if (others[k] && !movers[k]) {
+            const unsigned depends = use(of_entry, values->functions[values->input_count + k], 0, needed);
+            if (depends & ON_QUANTITY) refuse_motion(compiler, motion, k, depends, false);
+            moving[values->moving_count++] = k;
+        }
+    values->moving = moving;
+    return make_order(compiler, needed, &values->for_motions);
+}
+
 lw_status lw_compile_value_orders(lw_compiler *compiler) {
     lw_model *model = compiler->model;
     lw_values *values = &model->values;
@@ -543,11 +634,12 @@ lw_status lw_compile_value_orders(lw_compiler *compiler) {
         of_entry[named + k] = ON_QUANTITY;
         by_all[named + k] = true;
     }
+    for (int k = 0; k < values->input_count; k++) of_entry[k] = ON_INPUT;
     for (int k = 0; k < values->state_count; k++) of_entry[values->input_count + k] = ON_STATE;
     for (int k = 0; k < compiler->order_count; k++) {
         const int entry = compiler->order[k];
         bool *unwanted = by_all; /* Everything is wanted there anyway. */
-        of_entry[entry] = (unsigned char)use(of_entry, values->functions[entry], 0, unwanted);
+        of_entry[entry] |= (unsigned char)use(of_entry, values->functions[entry], 0, unwanted);
         by_all[entry] = true;
     }
     unsigned depends = 0;
@@ -559,11 +651,7 @@ lw_status lw_compile_value_orders(lw_compiler *compiler) {
     }
     for (int k = 0; k < values->state_count; k++)
         depends |= use(of_entry, values->functions[values->input_count + k], 0, by_rates);
-    for (int k = 0; k < model->motion_count; k++)
-        for (int i = 0; i < model->motions[k].count; i++)
-            if (model->motions[k].functions[i] && lw_function_uses_inputs(model->motions[k].functions[i]) &&
-                values->motion_of_states < 0)
-                values->motion_of_states = k;
+    if (!order_motions(compiler, of_entry)) return LW_ERROR_MEMORY;
     if (depends & ON_TIME) model->depends_on_time = true;
     if (!make_order(compiler, by_forces, &values->for_forces) ||
         !make_order(compiler, by_rates, &values->for_rates) ||

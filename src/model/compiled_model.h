@@ -177,7 +177,11 @@ typedef struct lw_values {
     /* The first element whose force depends on a quantity of the state, and the first that depends on a user
      * state; -1: none does. */
     int element_of_quantities, element_of_states;
-    int motion_of_states; /* The first motion that depends on user states, or -1. */
+    /* The user states that motions depend on come first in this list, then those that the rates of these
+     * depend on; what their rates need is for_motions, without quantities. */
+    const int *moving;
+    int mover_count, moving_count;
+    lw_value_order for_motions;
 } lw_values;
 
 typedef struct lw_output {

@@ -72,6 +72,7 @@ struct lw_data {
      * inputs, otherwise `computed`, which lw_signals fills. */
     const double *values;
     double *computed;
+    lw_jet *jets; /* Of inputs, user states and signals along the motion; NULL if no motion uses states. */
     /* Force elements (lw_forces). */
     double *tau;      /* Per speed: forces of joint elements and of the caller. */
     double *load;     /* 6 per body: wrench (torque about the internal origin; force) in internal axes. */

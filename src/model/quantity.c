@@ -93,15 +93,17 @@ static const family families[LW_Q_KINDS] = {
                         LW_NEEDS_RUN,
                         false,
                         {{"position_violation", ""}, {"velocity_violation", ""}}},
+    [LW_Q_STATE] = {LW_OBJECT_STATE, "", ".", 0, false, {{"", ""}}},
+    [LW_Q_OUTPUT] = {LW_OBJECT_OUTPUT, "", ".", 0, false, {{0}}},
 };
 
 lw_object_kind lw_quantity_object(lw_quantity_kind kind) { return families[kind].object; }
 
 /* Coordinates, speeds or accelerations (order 0, 1, 2) of a joint, in the tree or cut. */
-static int joint_components(const lw_joint_info *joint, int order, lw_component *list) {
-    const int count = order == 0 ? joint->q_count : joint->v_count;
+static int joint_components(const lw_joint *joint, int order, lw_component *list) {
+    const int count = order == 0 ? joint->nq : joint->nv;
     for (int k = 0; k < count; k++)
-        list[k].name = lw_joint_column(joint->type, joint->v_count, order, k, &list[k].unit);
+        list[k].name = lw_joint_column(joint->type, joint->nv, order, k, &list[k].unit);
     return count;
 }
 
@@ -168,7 +170,7 @@ int lw_quantity_components(const lw_model *model, lw_quantity_kind kind, int obj
     case LW_Q_COORDINATE:
     case LW_Q_SPEED:
     case LW_Q_ACCELERATION:
-        return joint_components(&model->joints[object].info, (int)kind - LW_Q_COORDINATE, list);
+        return joint_components(&model->joints[object].joint, (int)kind - LW_Q_COORDINATE, list);
     case LW_Q_DRIVE:
         return drive_components(&model->joints[object].info, list);
     case LW_Q_CONSTRAINT:
@@ -176,6 +178,9 @@ int lw_quantity_components(const lw_model *model, lw_quantity_kind kind, int obj
     case LW_Q_ELEMENT:
     case LW_Q_FORCE:
         return element_components(model, &model->forces[object], kind == LW_Q_ELEMENT, list);
+    case LW_Q_OUTPUT:
+        list[0] = (lw_component){"", model->outputs[object].unit};
+        return 1;
     default:
         memcpy(list, families[kind].components, sizeof families[kind].components);
         while (count < LW_QUANTITY_COMPONENTS && list[count].name) count++;
@@ -285,6 +290,12 @@ static void print_object(const lw_model *model, const lw_state_quantity *quantit
     case LW_OBJECT_FORCE:
         snprintf(text, size, "%.300s", model->forces[quantity->object].name);
         break;
+    case LW_OBJECT_STATE:
+        snprintf(text, size, "%.300s", model->values.state_names.names[quantity->object]);
+        break;
+    case LW_OBJECT_OUTPUT:
+        snprintf(text, size, "%.300s", model->output_names.names[quantity->object]);
+        break;
     case LW_OBJECT_POINT:
         print_place(model, quantity->object, quantity->given[0], true, text, size);
         break;
@@ -320,5 +331,5 @@ void lw_quantity_print(const lw_model *model, const lw_state_quantity *quantity,
 
 bool lw_quantity_same_vector(const lw_state_quantity *a, const lw_state_quantity *b) {
     return a->kind == b->kind && a->object == b->object && a->other == b->other && a->axes == b->axes &&
-           a->at_first == b->at_first && memcmp(a->at, b->at, sizeof a->at) == 0;
+           a->needs == b->needs && a->at_first == b->at_first && memcmp(a->at, b->at, sizeof a->at) == 0;
 }

@@ -73,6 +73,8 @@ typedef enum lw_quantity_kind {
     LW_Q_ENERGY,
     LW_Q_LEDGER,
     LW_Q_VIOLATION,
+    LW_Q_STATE,  /* a user state, under its name; for results only */
+    LW_Q_OUTPUT, /* an output in its unit, under its name; for results only */
     LW_Q_KINDS
 } lw_quantity_kind;
 
@@ -83,7 +85,9 @@ typedef enum lw_object_kind {
     LW_OBJECT_BODY,
     LW_OBJECT_POINT, /* a body and a place on it */
     LW_OBJECT_PAIR,  /* two of them */
-    LW_OBJECT_FORCE
+    LW_OBJECT_FORCE,
+    LW_OBJECT_STATE,
+    LW_OBJECT_OUTPUT
 } lw_object_kind;
 
 /* The type is not called lw_quantity, which is a physical quantity (expression/units.h). */
@@ -116,6 +120,7 @@ typedef struct lw_quantity_source {
     const double *multipliers;       /* one per row of the constraints */
     const lw_force_value *forces;    /* one per element (lw_force_values) */
     const lw_ledger *ledger;
+    const double *states, *outputs; /* user states; outputs in SI units */
     double position_violation, velocity_violation;
 } lw_quantity_source;
 

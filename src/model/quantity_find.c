@@ -202,6 +202,10 @@ static size_t number(const lw_model *model, const char *text, size_t offset, dou
     size_t length = 0;
     for (int depth = 0; text[length]; length++) {
         if (depth == 0 && (text[length] == ',' || text[length] == ')')) break;
+        /* " in NAME" says the axes; a lone "in" is an inch. */
+        if (depth == 0 && length > 0 && strncmp(text + length, " in ", 4) == 0 &&
+            !strchr(",)", text[length + 4 + blanks(text + length + 4)]))
+            break;
         depth += (text[length] == '(') - (text[length] == ')');
     }
     if (length == 0 || length >= sizeof part || !text[length])

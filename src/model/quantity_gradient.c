@@ -134,23 +134,23 @@ static void cut_speed(gradient *g, const lw_state_quantity *quantity) {
     lw_joint_motion(&entry->joint, q, NULL, R, p, S, NULL);
 
     /* In world axes: relative twist of the bodies about the world's origin, and W_k as a wrench there. */
-    double T[6], V1[6], V2[6], pose[6], frame[9], back[6];
+    double T[6], V1[6], V2[6], pose[6], back[6];
     lw_v3_copy(W + 6 * quantity->component, T);
     lw_v3_copy(W + 6 * quantity->component + 3, T + 3);
     lw_v3_add_cross(at, T + 3, T);
     lw_twist_to_parent(data->world[first].R, data->world[first].p, data->motion[first].V, V1);
     lw_twist_to_parent(data->world[second].R, data->world[second].p, data->motion[second].V, V2);
     for (int k = 0; k < 6; k++) V2[k] -= V1[k];
-    /* W_k is fixed in the second body but for its own dependence on q: d(T . V) = T . dV + (T turned with
-     * delta_2) . V, and the latter is -(V x* T) . delta_2 = T . (delta_2 x V), with V x*(T) dual to it. */
+    /* W_k is fixed in the second body but for its own dependence on q: d(T . V) = T . dV + (delta_2 x* T) . V,
+     * and the latter is -(V x* T) . delta_2. */
     lw_wrench_cross(V2, T, pose);
+    for (int k = 0; k < 6; k++) pose[k] = -pose[k];
     add_body(g, second, pose, T);
     for (int k = 0; k < 6; k++) back[k] = -T[k];
     add_body(g, first, NULL, back);
 
     /* - W_k . (dS v): column j of S, in the axes of the second frame, changes by -w_m x S_j with coordinate m
      * if j stands before m; coordinate m changes by W_m . (delta_2 - delta_1). */
-    lw_m3_mul(data->world[second].R, entry->frames[1].R, frame);
     for (int m = slides; m < nv; m++) {
         double moved[6] = {0}, change[6] = {0};
         for (int j = 0; j < m; j++)
@@ -174,10 +174,10 @@ static void joint_coordinate(gradient *g, const lw_state_quantity *quantity) {
     if (info->cut)
         lw_cut_joint(g->model, g->data, quantity->other, q, v, W, at);
     else
-        memcpy(q, g->data->q + info->q, (size_t)info->q_count * sizeof *q);
-    for (int k = 0; k < info->v_count; k++) {
+        memcpy(q, g->data->q + info->q, (size_t)entry->joint.nq * sizeof *q);
+    for (int k = 0; k < entry->joint.nv; k++) {
         double unit[LW_JOINT_MAX_V];
-        unit_vector(info->v_count, k, unit);
+        unit_vector(entry->joint.nv, k, unit);
         lw_joint_rate(&entry->joint, q, unit, false, rate);
         const double factor = rate[quantity->component];
         if (factor == 0) continue;

@@ -115,7 +115,7 @@ static void joint_values(const lw_model *model, const lw_data *data, const lw_qu
     }
     double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], W[36], at[3];
     lw_cut_joint(model, data, quantity->other, q, v, W, at);
-    const int count = quantity->kind == LW_Q_COORDINATE ? info->q_count : info->v_count;
+    const int count = quantity->kind == LW_Q_COORDINATE ? entry->joint.nq : entry->joint.nv;
     for (int k = 0; k < count; k++) out[k] = quantity->kind == LW_Q_COORDINATE ? q[k] : v[k];
 }
 
@@ -395,6 +395,14 @@ static void world_vector(const lw_model *model, const lw_data *data, const lw_qu
         break;
     case LW_Q_VIOLATION:
         out[0] = source->position_violation, out[1] = source->velocity_violation;
+        break;
+    case LW_Q_STATE:
+        if (source->states) out[0] = source->states[object];
+        break;
+    case LW_Q_OUTPUT:
+        if (source->outputs)
+            out[0] = source->outputs[object] * model->outputs[object].denominator /
+                     model->outputs[object].numerator;
         break;
     case LW_Q_NONE:
     case LW_Q_KINDS:

@@ -40,6 +40,27 @@ void lw_state_rates(const lw_model *model, lw_data *data, double t, double *rate
         rates[k] = lw_function_value(values->functions[values->input_count + k], &t, data->computed);
 }
 
+void lw_motion_jets(const lw_model *model, lw_data *data, double t) {
+    const lw_values *values = &model->values;
+    const int inputs = values->input_count, given = inputs + values->state_count;
+    const lw_jet time = {t, 1, 0};
+    lw_values_compute(model, data, t, NULL, &values->for_motions);
+    for (int k = 0; k < given; k++) data->jets[k] = (lw_jet){data->computed[k], 0, 0};
+    for (int k = 0; k < values->moving_count; k++) {
+        const int entry = inputs + values->moving[k];
+        data->jets[entry].d = lw_function_value(values->functions[entry], &t, data->computed);
+    }
+    for (int k = 0; k < values->for_motions.count; k++) {
+        const int entry = values->for_motions.entries[k];
+        if (entry >= given)
+            data->jets[entry] = lw_function_jet_along(values->functions[entry], &time, data->jets);
+    }
+    for (int k = 0; k < values->mover_count; k++) { /* The rates depend on nothing that this changes. */
+        const int entry = inputs + values->moving[k];
+        data->jets[entry].dd = lw_function_jet_along(values->functions[entry], &time, data->jets).d;
+    }
+}
+
 unsigned lw_outputs_need(const lw_model *model) {
     unsigned needs = 0;
     for (int k = 0; k < model->output_names.count; k++) needs |= model->outputs[k].needs;

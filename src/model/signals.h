@@ -27,6 +27,10 @@ static inline void lw_signals(const lw_model *model, lw_data *data, double t) {
 /* The rates of all user states, after lw_velocities and lw_world_poses. */
 void lw_state_rates(const lw_model *model, lw_data *data, double t, double *rates);
 
+/* Fills data->jets: the user states that motions depend on, with their first and second derivatives in time
+ * (docs/theory/signals.md, 5-6). */
+void lw_motion_jets(const lw_model *model, lw_data *data, double t);
+
 /* What the outputs need of a state besides its kinematics: bits of LW_NEEDS_*. */
 unsigned lw_outputs_need(const lw_model *model);
 /* Outputs first .. end - 1 in SI units; source as they need. */

@@ -103,6 +103,8 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
                              .v = s->v,
                              .vdot = s->vdot,
                              .reactions = s->reactions,
+                             .multipliers = s->reactions ? lw_checked_multipliers(s->checked) : NULL,
+                             .inputs = s->inputs,
                              .states = s->model->values.state_count ? s->y + lw_simulation_own(s) : NULL,
                              .outputs = outputs ? s->outputs : NULL,
                              .ledger = ledger,

@@ -35,6 +35,7 @@ lw_absolute_method *lw_absolute_method_create(size_t size, const lw_formulation 
     method->projection = lw_projection_create(model, LW_HOLD_NONE);
     if (method->system && method->projection) {
         lw_data_set_values(model, method->system->data, options->inputs, options->states);
+        lw_projection_set_values(method->projection, options->inputs, options->states);
         method->base.state_size = formulation->coordinates == LW_COORDINATES_ABSOLUTE
                                       ? lw_absolute_size(method->system)
                                       : model->nq + model->nv;

@@ -127,4 +127,5 @@ lw_status lw_checked_reactions(lw_checked *c, lw_method *method, const lw_method
     return judge(c, method, options, t, q, v, tau, vdot, reactions, NULL, error);
 }
 
+const double *lw_checked_multipliers(const lw_checked *c) { return c->multipliers; }
 double lw_checked_effort(const lw_checked *c) { return lw_balance_effort(c->balance); }

@@ -26,6 +26,8 @@ lw_status lw_checked_accelerations(lw_checked *checked, lw_method *method, const
 lw_status lw_checked_reactions(lw_checked *checked, lw_method *method, const lw_method_options *options,
                                double t, const double *q, const double *v, const double *tau,
                                const double *vdot, double *reactions, bool *unique, lw_error *error);
+/* The forces of constraints that belong to the last reactions, one per row of them. */
+const double *lw_checked_multipliers(const lw_checked *checked);
 /* lw_balance_effort of the last check. */
 double lw_checked_effort(const lw_checked *checked);
 

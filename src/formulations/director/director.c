@@ -359,6 +359,10 @@ static lw_status applies(const lw_model *model, lw_error *error) {
                           "take another method, such as lagrange or cut",
                           "it depends on quantities of the state, which steps in director coordinates have "
                           "only at their ends, and forces act in their middle");
+    if (model->values.mover_count)
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "take another method, such as lagrange or cut",
+                       "a prescribed motion depends on a state of the user's, which steps in director "
+                       "coordinates know only in their middle");
     return lw_needs_determined(model, error);
 }
 

@@ -20,7 +20,7 @@ static const char *const beyonds[] = {"hold", "linear", "repeat", NULL};
 
 /* --- names ---------------------------------------------------------------------------------------- */
 
-/* Parameters, inputs and tables share one namespace. */
+/* Parameters, inputs, states, signals and tables share one namespace. */
 static bool may_have_name(lw_reader *reader, const lw_named *named) {
     const lw_yaml word = {.kind = LW_YAML_TEXT, .text = named->name, .place = named->place};
     const char *owner = NULL;

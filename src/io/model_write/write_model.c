@@ -487,6 +487,16 @@ static void lack_of_name(lw_writer *w, const char *noun) {
                    "a model file cannot hold %s %s of this name", noun[0] == 'i' ? "an" : "a", noun);
 }
 
+/* Writes an expression, which a model file would change if it had braces. */
+static void put_braceless(lw_writer *w, const char *what, const char *text) {
+    if (!text || strchr(text, '{'))
+        lw_write_fault(w, LW_ERROR_ARGUMENT, "give an expression without braces",
+                       "%s \"%.80s\" is none, or has a brace, which a model file takes for an index", what,
+                       text ? text : "");
+    else
+        lw_put_text(w, text);
+}
+
 /* Writes the section parameters or inputs: named numbers. */
 static void put_named_numbers(lw_writer *w, const char *section, const char *noun, const lw_parameter *list,
                               size_t count) {
@@ -537,6 +547,39 @@ static void put_table(lw_writer *w, const lw_spec *spec, size_t index, bool with
     lw_end_entry(w);
 }
 
+/* Writes the section signals: one expression a line. */
+static void put_signals(lw_writer *w, const lw_spec *spec) {
+    if (spec->signal_count > 0) lw_put(w, "signals:\n");
+    for (size_t k = 0; k < spec->signal_count && w->status == LW_OK; k++) {
+        const char *name = spec->signals[k].name;
+        snprintf(w->object, sizeof w->object, "signal \"%.80s\"", name);
+        if (!is_word(name) || lw_name_taken(name)) lack_of_name(w, "signal");
+        lw_put(w, "  ");
+        lw_put_name(w, "signal", name);
+        lw_put(w, ": ");
+        put_braceless(w, "value", spec->signals[k].value);
+        lw_put(w, "\n");
+    }
+    w->object[0] = '\0';
+}
+
+static void put_state(lw_writer *w, const lw_state_spec *state) {
+    lw_put_entry(w, "state", state->name);
+    if (!is_word(state->name) || lw_name_taken(state->name)) lack_of_name(w, "state");
+    lw_put_key(w, "rate");
+    put_braceless(w, "rate", state->rate);
+    put_number(w, "start", state->start);
+    lw_end_entry(w);
+}
+
+static void put_output(lw_writer *w, const lw_output_spec *output) {
+    lw_put_entry(w, "output", output->name);
+    lw_put_key(w, "value");
+    put_braceless(w, "value", output->value);
+    if (output->unit) put_text(w, "unit", output->unit);
+    lw_end_entry(w);
+}
+
 static void put_run(lw_writer *w, const lw_run_spec *run) {
     const double numbers[] = {run->end, run->step, run->tolerance, run->output};
     const char *const texts[] = {run->method, run->integrator, run->drift, run->independent, run->reactions};
@@ -582,6 +625,9 @@ static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, c
     if (spec->table_count > 0) lw_put(w, "tables:\n");
     for (size_t k = 0; k < spec->table_count && w->status == LW_OK; k++)
         put_table(w, spec, k, !of_file || of_file[k]);
+    put_signals(w, spec);
+    if (spec->state_count > 0) lw_put(w, "states:\n");
+    for (size_t k = 0; k < spec->state_count && w->status == LW_OK; k++) put_state(w, &spec->states[k]);
     lw_put(w, "gravity: ");
     lw_put_numbers(w, spec->gravity, 3);
     lw_put(w, "\n");
@@ -596,6 +642,8 @@ static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, c
     if (spec->constraint_count > 0) lw_put(w, "constraints:\n");
     for (size_t k = 0; k < spec->constraint_count && w->status == LW_OK; k++)
         put_constraint(w, spec, joints, &spec->constraints[k]);
+    if (spec->output_count > 0) lw_put(w, "outputs:\n");
+    for (size_t k = 0; k < spec->output_count && w->status == LW_OK; k++) put_output(w, &spec->outputs[k]);
     put_run(w, &spec->run);
 }
 
