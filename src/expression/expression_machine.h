@@ -62,8 +62,8 @@ typedef enum lw_op {
     LW_OP_STEP,  /* x, x0, h0, x1, h1: cubic blend */
     LW_OP_STEP5, /* the same, quintic */
 
-    LW_OP_TABLE, /* the value of `table` at its operand; behind the others, so that programs without tables and
-                    values of the state run as fast as ever */
+    LW_OP_TABLE, /* the value of `table` at its operand; behind the others, so that programs without tables
+                    and values of the state run as fast as ever */
     /* pushes entry `input` of the vector of values (inputs, user states, signals, quantities) */
     LW_OP_INPUT
 } lw_op;
@@ -97,9 +97,8 @@ double lw_machine_slope(const lw_instruction *code, size_t length, const double 
                         const double *inputs, lw_op op, int number);
 
 /* Conditions: comparisons, sign, floor, ceil, mod, steps of no width, and tables that jump, where they depend
- * on variables
- * (what depends on inputs alone changes only when the caller changes these). Finds their slots and what they
- * use; returns how many there are. */
+ * on variables (what depends on inputs alone changes only when the caller changes these). Finds their slots
+ * and what they use; returns how many there are. */
 int lw_machine_conditions(lw_instruction *code, size_t length);
 /* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. */
 double lw_machine_value_held(const lw_instruction *code, size_t length, const double *variables,
