@@ -399,6 +399,123 @@ static void specs(void **state) {
     lw_spec_destroy(again);
 }
 
+/* --- files ---------------------------------------------------------------------------------------- */
+
+static void put_file(const char *folder, const char *name, const char *text) {
+    char path[300];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static bool file_has(const char *folder, const char *name, const char *part) {
+    char path[300], text[4000];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return strstr(text, part) != NULL;
+}
+
+static lw_spec *read_from(const char *folder, const char *name) {
+    char path[300];
+    lw_spec *spec = NULL;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(lw_read_model(path, NULL, 0, NULL, &spec), LW_OK);
+    return spec;
+}
+
+static void write_to(const lw_spec *spec, const char *folder, const char *name) {
+    char path[300];
+    lw_error error;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (lw_write_model(spec, path, &error) != LW_OK) fail_msg("%s", error.message);
+}
+
+static void same_points(lw_spec *a, lw_spec *b) {
+    const lw_table_spec *one = lw_spec_table(a, 0), *other = lw_spec_table(b, 0);
+    assert_int_equal(one->size, other->size);
+    assert_memory_equal(one->x, other->x, (size_t)one->size * sizeof(double));
+    assert_memory_equal(one->y, other->y, (size_t)one->size * sizeof(double));
+}
+
+/* A table of a file is written as columns of this file as long as that gives its points, else as points. */
+static void files(void **state) {
+    (void)state;
+    char folder[] = "/tmp/linkwork-tables-XXXXXX", inner[300], command[400];
+    assert_non_null(mkdtemp(folder));
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    snprintf(command, sizeof command, "mkdir '%s'", inner);
+    assert_int_equal(system(command), 0);
+    put_file(folder, "road.csv", "time [ms],height [mm]\n0,0\n10,0.1\n20,3\n");
+    put_file(folder, "model.yaml",
+             "linkwork: 1\ninputs: {u: 1 m}\ntables:\n  road: {file: road.csv, x: time, y: height, beyond: linear}\n"
+             "bodies:\n  b: {mass: 1, inertia: [1, 1, 1]}\njoints:\n"
+             "  x: {type: prismatic, axis: [1, 0, 0], between: [ground, b]}\nforces:\n"
+             "  f: {type: drive, joint: x, force: \"5 N/m*(road(t) + u)\"}\n");
+    lw_spec *spec = read_from(folder, "model.yaml"), *back;
+    assert_true(lw_spec_table(spec, 0)->x[1] == 0.01 && lw_spec_table(spec, 0)->y[1] == 0.1 / 1000);
+    write_to(spec, folder, "again.yaml");
+    assert_true(file_has(folder, "again.yaml", "file: road.csv"));
+    back = read_from(folder, "again.yaml");
+    same_points(spec, back);
+    lw_spec_destroy(back);
+    write_to(spec, inner, "moved.yaml"); /* no road.csv there */
+    assert_false(file_has(inner, "moved.yaml", "file:"));
+    back = read_from(inner, "moved.yaml");
+    same_points(spec, back);
+    lw_spec_destroy(back);
+    /* through bytes */
+    size_t size;
+    lw_error error = {0};
+    assert_int_equal(lw_spec_save(spec, NULL, 0, &size), LW_OK);
+    void *bytes = malloc(size);
+    assert_int_equal(lw_spec_save(spec, bytes, size, NULL), LW_OK);
+    assert_int_equal(lw_spec_load(bytes, size, &back, &error), LW_OK);
+    same_points(spec, back);
+    write_to(back, folder, "again.yaml");
+    assert_true(file_has(folder, "again.yaml", "file: road.csv"));
+    lw_spec_destroy(back);
+    free(bytes);
+    /* other points in the spec, or in the file */
+    const double *y = lw_spec_table(spec, 0)->y, other[] = {1, 2, 3};
+    lw_spec_table(spec, 0)->y = other;
+    write_to(spec, folder, "again.yaml");
+    assert_false(file_has(folder, "again.yaml", "file:"));
+    lw_spec_table(spec, 0)->y = y;
+    put_file(folder, "road.csv", "time [ms],height [mm]\n0,0\n10,0.1\n20,4\n");
+    write_to(spec, folder, "again.yaml");
+    assert_false(file_has(folder, "again.yaml", "file:"));
+    back = read_from(folder, "again.yaml");
+    same_points(spec, back);
+    lw_spec_destroy(back);
+    /* an input from a column: its dimension must fit; the written model holds it */
+    char path[300];
+    put_file(folder, "u.csv", "t,u [mm],m [kg]\n0,0,0\n1,1,1\n");
+    snprintf(path, sizeof path, "%s/u.csv", folder);
+    assert_int_equal(lw_read_input(spec, "u", path, "m", &error), LW_ERROR_FILE);
+    assert_non_null(strstr(error.message, "the column is a mass, the input a length"));
+    assert_int_equal(lw_read_input(spec, "u", path, "u", &error), LW_OK);
+    assert_string_equal(lw_spec_input_expression(spec, 0), "u_over_time(t)");
+    write_to(spec, folder, "again.yaml");
+    back = read_from(folder, "again.yaml");
+    assert_string_equal(lw_spec_input_expression(back, 0), "u_over_time(t)");
+    assert_true(lw_spec_table(back, 1)->y[1] == 1.0 / 1000);
+    lw_spec_destroy(back);
+    lw_spec_destroy(spec);
+    /* A model in memory has no files. */
+    const char *text = "linkwork: 1\ntables: {f: {file: /etc/passwd, x: a, y: b}}\n";
+    lw_report *report = lw_report_create();
+    assert_int_equal(lw_read_model_text(text, strlen(text), "m", NULL, 0, report, &spec), LW_ERROR_MODEL);
+    must_say(report, LW_SEVERITY_ERROR, "table \"f\"", "a model in memory has no folder", NULL);
+    lw_report_destroy(report);
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    assert_int_equal(system(command), 0);
+}
+
 static void refused_specs(void **state) {
     (void)state;
     const double x[] = {0, 1, 1}, y[] = {0, NAN, 1};
@@ -449,7 +566,7 @@ int main(void) {
         cmocka_unit_test(refused_motions),
         cmocka_unit_test(laws),
         cmocka_unit_test(specs),
-        cmocka_unit_test(refused_specs),
+        cmocka_unit_test(files),                   cmocka_unit_test(refused_specs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
