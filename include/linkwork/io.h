@@ -24,6 +24,7 @@ typedef struct lw_read_options {
     size_t setting_count;
     bool any_path; /* tables may come from files outside the model file's folder */
 } lw_read_options;
+/* lw_read_model with these options. */
 LW_API lw_status lw_read_model_with(const char *path, const lw_read_options *options, lw_report *report,
                                     lw_spec **spec);
 /* The same from memory; name stands for the file in messages. */
