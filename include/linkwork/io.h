@@ -25,6 +25,7 @@ typedef struct lw_read_options {
     size_t setting_count;
     bool any_path; /* tables may come from files outside the model file's folder */
 } lw_read_options;
+/* lw_read_model with these options. */
 LW_API lw_status lw_read_model_with(const char *path, const lw_read_options *options, lw_report *report,
                                     lw_spec **spec);
 /* The same from memory; name stands for the file in messages. */
@@ -32,8 +33,8 @@ LW_API lw_status lw_read_model_text(const char *text, size_t length, const char 
                                     const lw_setting *settings, size_t setting_count, lw_report *report,
                                     lw_spec **spec);
 
-/* Makes a column of a file the default of an input of the spec: a table over the file's first column, the time,
- * straight between the points and held beyond them. path is any path; the file is as those of tables
+/* Makes a column of a file the default of an input of the spec: a table over the file's first column, the
+ * time, straight between the points and held beyond them. path is any path; the file is as those of tables
  * (docs/model-format.md). */
 LW_API lw_status lw_read_input(lw_spec *spec, const char *input, const char *path, const char *column,
                                lw_error *error);

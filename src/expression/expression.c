@@ -531,12 +531,12 @@ static bool parse_call(parser *p, const struct function *f, size_t offset) {
     return folds || emit(p, f->op, offset);
 }
 
-/* Parses the argument of a table; p->at is at its "(". */
-static bool parse_table(parser *p, const lw_named_table *table, size_t offset) {
+/* Parses the argument of a table; p->at is at its "(", if it is called. */
+static bool parse_table(parser *p, const lw_named_table *table, bool called, size_t offset) {
     size_t opened = p->at++, start = p->length;
     char remedy[96];
-    (void)snprintf(remedy, sizeof remedy, "write %.40s(x)", table->name);
-    if (skip_space(p) == ')')
+    (void)snprintf(remedy, sizeof remedy, "write %.40s(x), e.g. %.40s(t)", table->name, table->name);
+    if (!called || skip_space(p) == ')')
         return fail(p, offset, remedy, "table \"%.40s\" has no argument", table->name);
     if (!parse_level(p, OR)) return false;
     if (skip_space(p) == ',')
@@ -613,7 +613,7 @@ static bool parse_name(parser *p) {
     const struct function *f = find_function(w);
     if (!constant) constant = find_constant(builtin, BUILTIN, w);
 
-    if (table && called) return parse_table(p, table, offset);
+    if (table) return parse_table(p, table, called, offset);
     if (f && called) return parse_call(p, f, offset);
     if (!called) p->at = offset + w.length; /* White space is not part of an operand. */
     if (variable < p->names->variable_count) {
@@ -633,11 +633,6 @@ static bool parse_name(parser *p) {
             return fail(p, offset, "give it a finite value", "\"%.*s\" has no finite value", SHOW(w));
         }
         return push_constant(p, constant->value, constant->meaning, offset);
-    }
-    if (table) {
-        char remedy[96];
-        (void)snprintf(remedy, sizeof remedy, "write %.40s(x), e.g. %.40s(t)", table->name, table->name);
-        return fail(p, offset, remedy, "table \"%.40s\" has no argument", table->name);
     }
     if (f) {
         char remedy[64];

@@ -471,10 +471,9 @@ int lw_machine_degree(const lw_instruction *code, size_t length, size_t time, co
 /* The outcome of a condition with operands x. Of a step: 0 before it, 1 behind it, 2 within its width. */
 static double outcome_of(const lw_instruction *i, const double *x) {
     const lw_op op = (lw_op)i->op;
-    double ignored;
     switch (op) {
     case LW_OP_TABLE:
-        return lw_table_piece(i->table, x[0], &ignored);
+        return lw_table_stretch(i->table, x[0]);
     case LW_OP_SIGN:
         return sign(x[0]);
     case LW_OP_ABS:
@@ -505,7 +504,7 @@ static double distance_of(const lw_instruction *i, const double *x, double outco
     double start;
     switch ((lw_op)i->op) {
     case LW_OP_TABLE:
-        return lw_table_piece(i->table, x[0], &start) == outcome ? start : -start;
+        return lw_table_room(i->table, outcome, x[0]);
     case LW_OP_SIGN:
         return outcome == 0 ? -fabs(x[0]) : outcome * x[0];
     case LW_OP_ABS:
@@ -538,7 +537,7 @@ static double value_with(const lw_instruction *i, const double *x, double outcom
     const lw_op op = (lw_op)i->op;
     switch (op) {
     case LW_OP_TABLE:
-        return lw_table_piece_jet(i->table, outcome, constant(x[0])).f;
+        return lw_table_stretch_jet(i->table, outcome, constant(x[0])).f;
     case LW_OP_ABS:
         return outcome != 0 ? x[0] : -x[0];
     case LW_OP_RAMP:
@@ -562,7 +561,7 @@ static lw_jet jet_with(const lw_instruction *i, const lw_jet *x, double outcome)
     lw_jet u, w;
     switch (op) {
     case LW_OP_TABLE:
-        return lw_table_piece_jet(i->table, outcome, x[0]);
+        return lw_table_stretch_jet(i->table, outcome, x[0]);
     case LW_OP_ABS:
         return outcome != 0 ? x[0] : subtract(constant(0), x[0]);
     case LW_OP_RAMP:

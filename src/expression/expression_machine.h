@@ -62,8 +62,8 @@ typedef enum lw_op {
     LW_OP_STEP,  /* x, x0, h0, x1, h1: cubic blend */
     LW_OP_STEP5, /* the same, quintic */
 
-    LW_OP_TABLE, /* the value of `table` at its operand; behind the others, so that programs without tables and
-                    values of the state run as fast as ever */
+    LW_OP_TABLE, /* the value of `table` at its operand; behind the others, so that programs without tables
+                    and values of the state run as fast as ever */
     /* pushes entry `input` of the vector of values (inputs, user states, signals, quantities) */
     LW_OP_INPUT
 } lw_op;

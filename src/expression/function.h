@@ -82,7 +82,8 @@ double lw_function_look(const lw_function *function, const double *variables, co
 
 /* Integral of a function without inputs over variable 0 from a to b (others held at variables[1..]): for
  * potentials.
- * Tables, and sums of their multiples, exactly, other expressions by adaptive Gauss-Kronrod to 1e-13 of the integral of the magnitude; kinks and
+ * Tables, and sums of their multiples, exactly, other expressions by adaptive Gauss-Kronrod to 1e-13 of the
+ * integral of the magnitude; kinks and
  * jumps cost time, and what is narrower than a few per cent of the range and touches neither end may be
  * overlooked. variables may be NULL if there is only variable 0. */
 double lw_function_integral(const lw_function *function, double a, double b, const double *variables);

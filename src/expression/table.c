@@ -5,16 +5,16 @@
  * steps have c1 = c2 = c3 = 0, straight lines c1 = D, and a smooth table the cubic with slopes m[i], m[i+1]
  * at its ends (2). The slopes are those of Fritsch and Butland (1984): 0 where D changes sign, otherwise the
  * weighted harmonic mean of D in both neighbouring intervals (3); at the ends they follow from three points
- * and are limited (4), or, where a period closes, from its last and first interval. They satisfy the condition
- * of Fritsch and Carlson (1980) for monotone cubics: there is no overshoot, and the slope is continuous. What
- * lies beyond the ends are pieces like the others, so that there are count + 1 pieces; with a period the
- * argument is reduced first. Every piece stores the integral from x[0] to its anchor.
+ * and are limited (4), or, where a period closes, from its last and first interval. They satisfy the
+ * condition of Fritsch and Carlson (1980) for monotone cubics: there is no overshoot, and the slope is
+ * continuous. What lies beyond the ends are pieces like the others, so that there are count + 1 pieces; with
+ * a period the argument is reduced first. Every piece stores the integral from x[0] to its anchor.
  *
  * Lookup     The range is divided into as many equal bins as there are intervals, and each bin knows its
  *            first point; which bin an x belongs to is a monotone function of x, also as it is rounded. Then
  *            bisection between the points of the bin. O(1) for points at about equal distances, at most
  *            O(log count).
- * Memory     52 bytes for each point.
+ * Memory     52 bytes for each point, 60 if the slope jumps.
  */
 #include "expression/table.h"
 
@@ -41,6 +41,7 @@ struct lw_table {
     double height, noise;    /* difference of the largest and the smallest y; rounding errors of y */
     bool closes;             /* the last y is the first */
     lw_smoothness within, everywhere;
+    uint32_t *from, *to; /* first and last piece of each piece's stretch; NULL if the slope jumps nowhere */
 };
 
 /* --- rules ---------------------------------------------------------------------------------------- */
@@ -80,8 +81,8 @@ bool lw_table_check(const double *x, const double *y, size_t count, size_t *row,
         const double h = x[i] - x[i - 1], d = (y[i] - y[i - 1]) / h;
         if (!isfinite(x[i] - x[0]) || !isfinite(d) || !isfinite(d / h) || !isfinite(d / h / h) ||
             !isfinite((x[i] - x[0]) * fmax(fabs(y[i]), fabs(y[i - 1])))) {
-            SAY(syntax, "the slope from x %.9g to %.9g, or the area below it, is too large for a number", x[i - 1],
-                x[i]);
+            SAY(syntax, "the slope from x %.9g to %.9g, or the area below it, is too large for a number",
+                x[i - 1], x[i]);
             return refuse(i, row, syntax, "check the units, and points that are too close to each other");
         }
     }
@@ -170,10 +171,8 @@ static uint32_t bin_of(const lw_table *table, double x) {
     return bin < table->largest ? (uint32_t)bin : table->largest;
 }
 
-/* The number of points <= x, which is the piece at x. */
-static size_t find(const lw_table *table, double x) {
-    if (!(x >= table->first)) return 0;
-    if (x >= table->last) return table->count;
+/* The number of points <= x, which is the piece at x, between the ends. */
+static inline size_t find_within(const lw_table *table, double x) {
     const uint32_t bin = bin_of(table, x);
     size_t low = table->bins[bin], high = table->bins[bin + 1];
     while (low < high) {
@@ -184,6 +183,11 @@ static size_t find(const lw_table *table, double x) {
             high = middle;
     }
     return low;
+}
+
+static size_t find(const lw_table *table, double x) {
+    if (!(x >= table->first)) return 0;
+    return x >= table->last ? table->count : find_within(table, x);
 }
 
 static void make_bins(lw_table *table) {
@@ -201,10 +205,10 @@ typedef struct spot {
     double s, turns;
 } spot;
 
-static spot locate(const lw_table *table, double x) {
-    if (table->beyond != LW_BEYOND_REPEAT || (x >= table->first && x < table->last)) {
-        const size_t k = find(table, x);
-        const bool held = table->beyond == LW_BEYOND_HOLD && (k == 0 || k == table->count) && !isnan(x);
+static spot locate_outside(const lw_table *table, double x) {
+    if (table->beyond != LW_BEYOND_REPEAT) {
+        const size_t k = x >= table->last ? table->count : 0;
+        const bool held = table->beyond == LW_BEYOND_HOLD && !isnan(x);
         return (spot){k, held ? 0 : x - table->pieces[k].x, 0};
     }
     const double period = table->last - table->first, distance = x - table->first;
@@ -214,6 +218,12 @@ static spot locate(const lw_table *table, double x) {
     if (k < 1) k = 1; /* NaN, or rounded over an end */
     if (k >= table->count) k = table->count - 1;
     return (spot){k, rest - (table->pieces[k].x - table->first), nearbyint((distance - rest) / period)};
+}
+
+static inline spot locate(const lw_table *table, double x) {
+    if (!(x >= table->first && x < table->last)) return locate_outside(table, x);
+    const size_t k = find_within(table, x);
+    return (spot){k, x - table->pieces[k].x, 0};
 }
 
 /* --- evaluation ----------------------------------------------------------------------------------- */
@@ -237,29 +247,6 @@ static double area_to(const lw_table *table, double x) {
 
 double lw_table_integral(const lw_table *table, double a, double b) {
     return a == b ? 0 : area_to(table, b) - area_to(table, a);
-}
-
-double lw_table_piece(const lw_table *table, double x, double *distance) {
-    const spot at = locate(table, x);
-    if (at.piece == 0)
-        *distance = table->first - x;
-    else if (at.piece == table->count)
-        *distance = x - table->last;
-    else
-        *distance = fmin(at.s, table->pieces[at.piece + 1].x - table->pieces[at.piece].x - at.s);
-    return at.turns * (double)(table->count - 1) + (double)at.piece;
-}
-
-lw_jet lw_table_piece_jet(const lw_table *table, double number, lw_jet x) {
-    double turns = 0;
-    if (table->beyond == LW_BEYOND_REPEAT) {
-        const double pieces = (double)(table->count - 1);
-        turns = floor((number - 1) / pieces);
-        number -= turns * pieces;
-    }
-    if (!(number >= 0 && number <= (double)table->count)) return lw_table_jet(table, x);
-    const piece *p = &table->pieces[(size_t)number];
-    return piece_jet(p, x.f - turns * (table->last - table->first) - p->x, x);
 }
 
 /* --- knots ---------------------------------------------------------------------------------------- */
@@ -286,7 +273,7 @@ static meeting meeting_at(const lw_table *table, size_t i) {
     if (table->beyond == LW_BEYOND_REPEAT && (i == 0 || i + 1 == table->count))
         left = table->count - 1, right = 1;
     return (meeting){&table->pieces[left], &table->pieces[right], interval_of(table, left),
-                   interval_of(table, right)};
+                     interval_of(table, right)};
 }
 
 static bool differ(double a, double b, double noise) {
@@ -310,7 +297,8 @@ static bool value_jumps(const lw_table *table, size_t i) {
 static bool slope_jumps(const lw_table *table, size_t i) {
     const meeting m = meeting_at(table, i);
     const double noise = 16 * table->noise * (1 / m.left_h + 1 / m.right_h);
-    if (table->interpolation == LW_INTERPOLATION_SMOOTH && i > 0 && i + 1 < table->count) return false; /* (3) */
+    if (table->interpolation == LW_INTERPOLATION_SMOOTH && i > 0 && i + 1 < table->count)
+        return false; /* (3) */
     return differ(piece_slope(m.left, left_end(table, i, &m)), m.right->c1, noise);
 }
 
@@ -357,6 +345,65 @@ double lw_table_first_kink(const lw_table *table) {
     return at_point(table, 0) != LW_TABLE_C1 ? table->first : table->last;
 }
 
+/* --- stretches ------------------------------------------------------------------------------------ */
+
+/* Pieces from one knot to the next are a stretch. With a period each begins with one anew. */
+static void find_stretches(lw_table *table) {
+    uint32_t first = 0;
+    for (size_t k = 0; k <= table->count; k++) {
+        if (k > 0 && lw_table_is_knot(table, k - 1, 0)) first = (uint32_t)k;
+        if (k == 1 && table->beyond == LW_BEYOND_REPEAT) first = 1;
+        table->from[k] = first;
+    }
+    for (size_t k = table->count + 1; k-- > 0;) {
+        const bool last = k == table->count || table->from[k + 1] != table->from[k] ||
+                          (k + 1 == table->count && table->beyond == LW_BEYOND_REPEAT);
+        table->to[k] = last ? (uint32_t)k : table->to[k + 1];
+    }
+}
+
+/* A stretch by its number: the first piece, and how many periods it lies behind the table's own. */
+typedef struct stretch {
+    size_t from, to;
+    double shift;
+} stretch;
+
+static stretch stretch_of(const lw_table *table, double number) {
+    double turns = 0;
+    if (table->beyond == LW_BEYOND_REPEAT) {
+        const double pieces = (double)(table->count - 1);
+        turns = floor((number - 1) / pieces);
+        number -= turns * pieces;
+    }
+    const size_t from = number >= 0 && number <= (double)table->count ? (size_t)number : 0;
+    return (stretch){from, table->to[from], turns * lw_table_period(table)};
+}
+
+double lw_table_stretch(const lw_table *table, double x) {
+    if (!table->from) return 0;
+    const spot at = locate(table, x);
+    return at.turns * (double)(table->count - 1) + (double)table->from[at.piece];
+}
+
+double lw_table_room(const lw_table *table, double number, double x) {
+    if (!table->from) return HUGE_VAL;
+    const stretch s = stretch_of(table, number);
+    const bool endless = table->beyond != LW_BEYOND_REPEAT;
+    const double left = endless && s.from == 0 ? HUGE_VAL : x - (table->pieces[s.from].x + s.shift);
+    const double right = endless && s.to == table->count ? HUGE_VAL : table->pieces[s.to + 1].x + s.shift - x;
+    return fmin(left, right);
+}
+
+lw_jet lw_table_stretch_jet(const lw_table *table, double number, lw_jet x) {
+    if (!table->from) return lw_table_jet(table, x);
+    const stretch s = stretch_of(table, number);
+    const double at = x.f - s.shift;
+    size_t k = find(table, at);
+    if (k < s.from) k = s.from;
+    if (k > s.to) k = s.to;
+    return piece_jet(&table->pieces[k], at - table->pieces[k].x, x);
+}
+
 /* --- making --------------------------------------------------------------------------------------- */
 
 lw_table *lw_table_create(lw_arena *arena, const double *x, const double *y, size_t count,
@@ -385,6 +432,12 @@ lw_table *lw_table_create(lw_arena *arena, const double *x, const double *y, siz
     make_pieces(table, x, y);
     make_bins(table);
     find_smoothness(table);
+    if (table->everywhere != LW_TABLE_C1) {
+        table->from = LW_NEW(arena, uint32_t, count + 1);
+        table->to = LW_NEW(arena, uint32_t, count + 1);
+        if (lw_arena_failed(arena)) return NULL;
+        find_stretches(table);
+    }
     for (size_t i = 0; i <= count; i++) {
         const piece *p = &pieces[i];
         if (!isfinite(p->c1) || !isfinite(p->c2) || !isfinite(p->c3) || !isfinite(p->area)) return NULL;

@@ -26,7 +26,7 @@ double lw_table_integral(const lw_table *table, double a, double b);
 
 /* How smooth it is: LW_TABLE_JUMPS, continuous with kinks, or with a continuous slope. */
 typedef enum lw_smoothness { LW_TABLE_JUMPS, LW_TABLE_KINKS, LW_TABLE_C1 } lw_smoothness;
-lw_smoothness lw_table_smoothness(const lw_table *table); /* everywhere, beyond its ends too */
+lw_smoothness lw_table_smoothness(const lw_table *table);        /* everywhere, beyond its ends too */
 lw_smoothness lw_table_smoothness_within(const lw_table *table); /* between its ends */
 /* The first point between the ends at which the slope jumps, or, if there is none, an end with this
  * property. */
@@ -40,9 +40,11 @@ double lw_table_period(const lw_table *table);
  * are jumps of the value, its slope and these derivatives, and the ends of straight stretches. */
 bool lw_table_is_knot(const lw_table *table, size_t i, int derivatives);
 
-/* Pieces are numbered; with a period the numbers go on. The piece at x, and the distance from x to its nearer
- * end; and the jet of a given piece, whether x is within it or not. */
-double lw_table_piece(const lw_table *table, double x, double *distance);
-lw_jet lw_table_piece_jet(const lw_table *table, double piece, lw_jet x);
+/* From one knot (of a force) to the next the table is a stretch of pieces; stretches have numbers, which go
+ * on with a period. The stretch at x; how far x is within a stretch, negative outside; and the jet of a
+ * stretch, whose outer pieces go on where x is outside. A table whose slope jumps nowhere is one stretch. */
+double lw_table_stretch(const lw_table *table, double x);
+double lw_table_room(const lw_table *table, double stretch, double x);
+lw_jet lw_table_stretch_jet(const lw_table *table, double stretch, lw_jet x);
 
 #endif

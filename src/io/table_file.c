@@ -1,10 +1,10 @@
 /* table_file.c - points of a table from two columns of a file.
  *
  * The file is comma-separated values with a line of names, or a results file of either format
- * (results/read_results.c). A name may end with a unit in brackets, "height [mm]"; the values are converted to
- * SI units by it. Any bytes are safe: what is no such file is refused with line and remedy. A model may read
- * files of its own folder only, so that a model from elsewhere cannot look at the files of its user; links and
- * .. are resolved before the comparison.
+ * (results/read_results.c). A name may end with a unit in brackets, "height [mm]"; the values are converted
+ * to SI units by it. Any bytes are safe: what is no such file is refused with line and remedy. A model may
+ * read files of its own folder only, so that a model from elsewhere cannot look at the files of its user;
+ * links and .. are resolved before the comparison.
  *
  * Cost     O(bytes of the file), some 0.2 s for a million rows.
  */
@@ -50,7 +50,7 @@ static char *folder_of(const char *path) {
 static bool lies_in(const char *path, const char *folder) {
     size_t length = strlen(folder);
     while (length > 0 && folder[length - 1] == '/') length--;
-    return strncmp(path, folder, length) == 0 && path[length] == '/';
+    return strncmp(path, folder, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
 char *lw_table_file_path(const char *model, const char *file, bool any_path, lw_error *error) {
@@ -63,13 +63,12 @@ char *lw_table_file_path(const char *model, const char *file, bool any_path, lw_
         errno = 0;
         real = realpath(joined, NULL);
         if (!real)
-            (void)file_fault(error, joined, "check the path, which is relative to the model file's folder",
+            (void)file_fault(error, file, "check the path, which is relative to the model file's folder",
                              reason(errno));
         else if (!(real_folder = realpath(folder, NULL)))
             (void)file_fault(error, folder, "check the path", reason(errno));
         else if (!any_path && !lies_in(real, real_folder))
-            (void)file_fault(error, joined,
-                             "copy it into that folder, or allow other places with --allow-path",
+            (void)file_fault(error, file, "copy it into that folder, or allow other places with --allow-path",
                              "the file is outside the folder of the model");
         else
             good = true;
@@ -220,6 +219,16 @@ static lw_status read_columns(lw_results_table *table, const char *path, const c
     return judge(table, points, columns, path, error);
 }
 
+/* Has the beginning of the file bytes that no text has? HDF5 is none, but has its own reader. */
+static bool is_binary(const char *path) {
+    char start[4096];
+    FILE *file = fopen(path, "rb");
+    const size_t count = file ? fread(start, 1, sizeof start, file) : 0;
+    if (file) (void)fclose(file);
+    if (count >= 4 && memcmp(start, "\x89HDF", 4) == 0) return false;
+    return count > 0 && memchr(start, '\0', count);
+}
+
 lw_status lw_table_file_read(const char *path, const char *x_column, const char *y_column,
                              lw_table_file *points, lw_error *error) {
     struct stat about;
@@ -233,6 +242,9 @@ lw_status lw_table_file_read(const char *path, const char *x_column, const char 
     if (about.st_size == 0)
         return file_fault(error, path, "give a line of names, e.g. time [s],height [m], and rows of numbers",
                           "the file is empty");
+    if (is_binary(path))
+        return file_fault(error, path, "give comma-separated values, or a results file",
+                          "the file is no text: it has bytes of value 0");
     lw_status status = lw_results_table_open(path, &table, error);
     if (status == LW_OK) status = read_columns(table, path, x_column, y_column, points, error);
     lw_results_table_close(table);

@@ -1,5 +1,5 @@
-/* compile_tables.c - tables of a spec as functions that its expressions may call, and the demands of motions on
- * them.
+/* compile_tables.c - tables of a spec as functions that its expressions may call, and the demands of motions
+ * on them.
  *
  * A prescribed motion needs a speed and an acceleration at every instant. A table in it must therefore have a
  * continuous slope between its ends; a slope that jumps where the table ends is a warning, as the motion may
@@ -38,7 +38,8 @@ static void check_name(lw_compiler *compiler, size_t k) {
     const char *taken = owner_of_name(compiler->spec, k);
     if (!is_word(table->name))
         lw_compile_error(compiler, "table", table->name, table->place,
-                         "use letters, digits and _, e.g. road_profile", "its name cannot stand in expressions");
+                         "use letters, digits and _, e.g. road_profile",
+                         "its name cannot stand in expressions");
     else if (taken)
         lw_compile_error(compiler, "table", table->name, table->place, "choose another name",
                          "its name is taken by %s", taken);
@@ -50,14 +51,16 @@ static void compile_table(lw_compiler *compiler, const lw_table_spec *spec, lw_n
     lw_syntax syntax = {0};
     *named = (lw_named_table){.name = spec->name};
     if ((unsigned)spec->interpolation >= LW_INTERPOLATIONS || (unsigned)spec->beyond >= LW_BEYONDS) {
-        lw_compile_error(compiler, "table", spec->name, spec->place, "give one of lw_interpolation and lw_beyond",
+        lw_compile_error(compiler, "table", spec->name, spec->place,
+                         "give one of lw_interpolation and lw_beyond",
                          "its interpolation %d or what is beyond its ends, %d, is not known",
                          (int)spec->interpolation, (int)spec->beyond);
     } else if (!lw_table_check(spec->x, spec->y, size, &row, &syntax)) {
         lw_compile_error(compiler, "table", spec->name, spec->place, syntax.remedy, "point %zu: %s", row + 1,
                          syntax.message);
     } else {
-        named->table = lw_table_create(model->arena, spec->x, spec->y, size, spec->interpolation, spec->beyond);
+        named->table =
+            lw_table_create(model->arena, spec->x, spec->y, size, spec->interpolation, spec->beyond);
         if (!named->table && !lw_arena_failed(model->arena))
             lw_compile_error(compiler, "table", spec->name, spec->place,
                              "check the units, and points that are too close to each other",
@@ -87,22 +90,25 @@ static const char *name_of(const lw_compiler *compiler, const lw_table *table) {
     return "";
 }
 
-bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint, const lw_function *function) {
+bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint,
+                              const lw_function *function) {
     const lw_table *rough = lw_function_rough_table(function, false);
     if (rough) {
         const bool jumps = lw_table_smoothness_within(rough) == LW_TABLE_JUMPS;
-        lw_compile_error(compiler, "joint", joint->name, joint->place,
-                         "give the table interpolation: smooth, or drive the joint by a force that pulls it to the "
-                         "table, e.g. k*(table(t) - q) - c*v",
-                         "its motion needs a speed and an acceleration, but %s of table \"%.60s\" jumps at %.6g",
-                         jumps ? "the value" : "the slope", name_of(compiler, rough), lw_table_first_kink(rough));
+        lw_compile_error(
+            compiler, "joint", joint->name, joint->place,
+            "give the table interpolation: smooth, or drive the joint by a force that pulls it to the "
+            "table, e.g. k*(table(t) - q) - c*v",
+            "its motion needs a speed and an acceleration, but %s of table \"%.60s\" jumps at %.6g",
+            jumps ? "the value" : "the slope", name_of(compiler, rough), lw_table_first_kink(rough));
         return true;
     }
     rough = lw_function_rough_table(function, true);
     if (rough)
-        lw_compile_warning(compiler, "joint", joint->name, joint->place,
-                           "end the run there, let the table end level, or give it beyond: linear",
-                           "its motion has an impact, which is not simulated, where table \"%.60s\" ends at %.6g",
-                           name_of(compiler, rough), lw_table_first_kink(rough));
+        lw_compile_warning(
+            compiler, "joint", joint->name, joint->place,
+            "end the run there, let the table end level, or give it beyond: linear",
+            "its motion has an impact, which is not simulated, where table \"%.60s\" ends at %.6g",
+            name_of(compiler, rough), lw_table_first_kink(rough));
     return rough != NULL;
 }

@@ -196,8 +196,19 @@ static void same_head(const lw_spec *a, const lw_spec *b) {
     }
 }
 
+static void same_table(const lw_table_spec *a, const lw_table_spec *b) {
+    same_text(a->name, "name", a->name, b->name);
+    same_int(a->name, "size", a->size, b->size);
+    same_int(a->name, "interpolation", (int)a->interpolation, (int)b->interpolation);
+    same_int(a->name, "beyond", (int)a->beyond, (int)b->beyond);
+    same_numbers(a->name, "x", a->x, b->x, a->size);
+    same_numbers(a->name, "y", a->y, b->y, a->size);
+}
+
 static void same_spec(lw_spec *a, lw_spec *b) {
     same_head(a, b);
+    same_int("model", "tables", (int)lw_spec_table_count(a), (int)lw_spec_table_count(b));
+    for (size_t k = 0; k < lw_spec_table_count(a); k++) same_table(lw_spec_table(a, k), lw_spec_table(b, k));
     same_int("model", "bodies", (int)lw_spec_body_count(a), (int)lw_spec_body_count(b));
     same_int("model", "joints", (int)lw_spec_joint_count(a), (int)lw_spec_joint_count(b));
     same_int("model", "forces", (int)lw_spec_force_count(a), (int)lw_spec_force_count(b));

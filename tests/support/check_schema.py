@@ -33,7 +33,8 @@ head-unknown-key head-version-2 joint-axes-count joint-axis-length joint-axis-mi
 joint-between-one joint-both-geometries joint-cut-flag joint-is-text joint-key-of-other-type joint-lead-missing
 joint-motion-count joint-point-missing joint-q-and-rotation joint-q-count joint-q-number joint-second-missing
 joint-type joint-type-missing joint-weld-q loose-not-known number-empty number-list parameter-list parameter-name
-parameter-section repeat-form repeat-misplaced run-end run-key run-not-positive run-tolerance text-and-mechanism twenty
+parameter-section table-choices table-file-and-list table-no-list table-no-points table-one-point table-section
+table-unknown-key repeat-form repeat-misplaced run-end run-key run-not-positive run-tolerance text-and-mechanism twenty
 """.split()
 
 

@@ -85,16 +85,18 @@ static void smooth_properties(void **state) {
                 assert_true(value >= low - small && value <= high + small);
                 assert_true((value - before) * (y[i + 1] - y[i]) >= -small); /* monotone */
                 before = value;
-                const double e = h * 1e-4;
+                const double e = h * 1e-4, right_at = at + e, left_at = at - e; /* as rounded */
                 const lw_jet jet = lw_table_jet(table, (lw_jet){at, 1, 0});
-                const double up = lw_table_value(table, at + e), down = lw_table_value(table, at - e);
+                const double up = lw_table_value(table, right_at), down = lw_table_value(table, left_at);
                 const double scale = (high - low) / h + 1e-30;
                 assert_true(jet.f == value);
-                assert_true(fabs((up - down) / (2 * e) - jet.d) <= 1e-6 * scale + 1e-9 / h);
-                assert_true(fabs((up - 2 * value + down) / (e * e) - jet.dd) <=
-                            1e-5 * scale / h + 1e-6 / h / h);
-                const double area = lw_table_integral(table, at - e, at + e);
-                assert_true(fabs(area - 2 * e * value) <= 1e-6 * e * (1 + fabs(value)) + 1e-11);
+                const double width = right_at - left_at, right_slope = (up - value) / (right_at - at),
+                             left_slope = (value - down) / (at - left_at);
+                assert_true(fabs((up - down) / width - jet.d) <= 1e-5 * scale + 1e-9 / h);
+                assert_true(fabs((right_slope - left_slope) / (0.5 * width) - jet.dd) <=
+                            1e-3 * scale / h + 1e-6 / h / h);
+                const double area = lw_table_integral(table, left_at, right_at);
+                assert_true(fabs(area - width * value) <= 1e-6 * e * (1 + fabs(value)) + 1e-11);
                 /* the chain rule along x(s) = at + 3 s + s^2 */
                 const lw_jet along = lw_table_jet(table, (lw_jet){at, 3, 2});
                 assert_true(fabs(along.d - 3 * jet.d) <= 1e-12 * fabs(jet.d) &&
@@ -191,9 +193,8 @@ static void beyond(void **state) {
     assert_true(fabs(left.d - right.d) < 1e-12 && fabs(right.d - cos(0.3)) < 0.02);
     assert_true(fabs(lw_table_value(wave, 1e6) - sin(1e6 + 0.3)) < 2e-3);
     /* One that does not close jumps there; held ones have kinks at steep ends. */
-    assert_int_equal(
-        lw_table_smoothness(make(arena, sx, sy, 20, LW_INTERPOLATION_SMOOTH, LW_BEYOND_REPEAT)),
-        LW_TABLE_JUMPS);
+    assert_int_equal(lw_table_smoothness(make(arena, sx, sy, 20, LW_INTERPOLATION_SMOOTH, LW_BEYOND_REPEAT)),
+                     LW_TABLE_JUMPS);
     assert_int_equal(lw_table_smoothness(make(arena, sx, sy, 20, LW_INTERPOLATION_SMOOTH, LW_BEYOND_HOLD)),
                      LW_TABLE_KINKS);
     assert_int_equal(lw_table_smoothness(make(arena, sx, sy, 20, LW_INTERPOLATION_SMOOTH, LW_BEYOND_LINEAR)),
@@ -264,33 +265,43 @@ static void knots(void **state) {
     lw_arena_destroy(arena);
 }
 
-/* A held piece goes on beyond its ends; its number changes where the value jumps. */
+/* A held stretch is the table within, and goes on smoothly beyond its ends; its number changes at knots. */
 static void held(void **state) {
     (void)state;
     lw_arena *arena = lw_arena_create(NULL);
     lw_random r = random_seed(8);
-    const double x[] = {0, 1, 2.5, 4}, y[] = {1, -1, 2, 0};
+    const double x[] = {0, 1, 2.5, 3, 4}, y[] = {1, -1, 2, 3, 0};
     for (int how = 0; how < LW_INTERPOLATIONS; how++)
         for (int b = 0; b < LW_BEYONDS; b++) {
-            const lw_table *table = make(arena, x, y, 4, (lw_interpolation)how, (lw_beyond)b);
+            const lw_table *table = make(arena, x, y, 5, (lw_interpolation)how, (lw_beyond)b);
             for (int k = 0; k < 500; k++) {
-                const double at = random_between(&r, -10, 15);
-                double distance, other;
-                const double piece = lw_table_piece(table, at, &distance);
-                assert_true(distance >= 0);
+                const double at = random_between(&r, -10, 15), number = lw_table_stretch(table, at),
+                             room = lw_table_room(table, number, at);
+                assert_true(room >= 0);
                 const lw_jet jet = {at, 1, 0.5};
-                const lw_jet own = lw_table_piece_jet(table, piece, jet), value = lw_table_jet(table, jet);
+                const lw_jet own = lw_table_stretch_jet(table, number, jet), value = lw_table_jet(table, jet);
                 assert_true(fabs(own.f - value.f) < 1e-12 && fabs(own.d - value.d) < 1e-12 &&
                             fabs(own.dd - value.dd) < 1e-11);
-                if (!(distance > 1e-9) || distance > 100) continue;
-                const double near = at + 0.99 * distance, far = at - 0.99 * distance;
-                assert_true(lw_table_piece(table, near, &other) == piece &&
-                            lw_table_piece(table, far, &other) == piece);
-                const bool left = lw_table_piece(table, at - 1.01 * distance, &other) != piece;
-                const bool right = lw_table_piece(table, at + 1.01 * distance, &other) != piece;
-                assert_true(left || right);
+                if (!(room > 1e-9) || room > 100) continue;
+                assert_true(lw_table_stretch(table, at + 0.99 * room) == number &&
+                            lw_table_stretch(table, at - 0.99 * room) == number);
+                const double left = at - 1.001 * room, right = at + 1.001 * room;
+                const bool beyond_left = lw_table_stretch(table, left) != number,
+                           beyond_right = lw_table_stretch(table, right) != number;
+                assert_true(beyond_left || beyond_right);
+                const double outside = beyond_left ? left : right;
+                assert_true(fabs(lw_table_room(table, number, outside) + 0.001 * room) < 1e-9);
+                const lw_jet on = lw_table_stretch_jet(table, number, (lw_jet){outside, 1, 0});
+                const double before = beyond_left ? at - 0.999 * room : at + 0.999 * room;
+                const lw_jet in = lw_table_stretch_jet(table, number, (lw_jet){before, 1, 0});
+                assert_true(fabs(on.f - in.f) < 0.02 * room * (1 + fabs(in.d)) + 1e-6); /* no jump */
             }
         }
+    /* A smooth table that is held at steep ends has three stretches, whatever its number of points. */
+    const lw_table *table = make(arena, x, y, 5, LW_INTERPOLATION_SMOOTH, LW_BEYOND_HOLD);
+    assert_true(lw_table_stretch(table, 0.5) == lw_table_stretch(table, 3.9));
+    assert_true(lw_table_stretch(table, -1) != lw_table_stretch(table, 3.9) &&
+                lw_table_stretch(table, 5) != lw_table_stretch(table, 3.9));
     lw_arena_destroy(arena);
 }
 
@@ -334,8 +345,13 @@ static void expressions(void **state) {
     assert_true(lw_function_is_constant(c));
     assert_true(lw_function_value(c, NULL, NULL) == lw_table_value(tables[1].table, 0.5) + 2);
     /* A sum of multiples has its integral in closed form; a product by quadrature between the knots. */
-    const char *const texts[] = {"3*f(2*x - 1)/7 - g(x)*m + x - 4 + g(0.2)", "-f(-x) + 0*t", "x*g(x)",
-                                 "g(sin(x))", "f(x)*g(3*x)", "abs(f(x) - 1)", "g(g(x))"};
+    const char *const texts[] = {"3*f(2*x - 1)/7 - g(x)*m + x - 4 + g(0.2)",
+                                 "-f(-x) + 0*t",
+                                 "x*g(x)",
+                                 "g(sin(x))",
+                                 "f(x)*g(3*x)",
+                                 "abs(f(x) - 1)",
+                                 "g(g(x))"};
     lw_random r = random_seed(3);
     for (size_t k = 0; k < COUNT(texts); k++) {
         lw_function *function = law(arena, texts[k], tables, 2, &syntax);
@@ -353,8 +369,8 @@ static void expressions(void **state) {
             if (fabs(area - sum) > 1e-5) fail_msg("%s: %.12g instead of %.12g", texts[k], area, sum);
             /* additive, to rounding */
             const double c2 = 0.3 * a + 0.7 * b;
-            const double parts = lw_function_integral(function, a, c2, others) +
-                                 lw_function_integral(function, c2, b, others);
+            const double parts =
+                lw_function_integral(function, a, c2, others) + lw_function_integral(function, c2, b, others);
             assert_true(fabs(area - parts) < 1e-11 * (1 + fabs(area)));
             const lw_jet at[2] = {{a, 1, 0}, {0.7, 0, 0}};
             const double up[2] = {a + 1e-6, 0.7}, down[2] = {a - 1e-6, 0.7};
@@ -384,9 +400,9 @@ static void expressions(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lookup),  cmocka_unit_test(smooth_properties), cmocka_unit_test(order),
-        cmocka_unit_test(beyond),  cmocka_unit_test(refused),           cmocka_unit_test(knots),
-        cmocka_unit_test(held),    cmocka_unit_test(expressions),
+        cmocka_unit_test(lookup), cmocka_unit_test(smooth_properties), cmocka_unit_test(order),
+        cmocka_unit_test(beyond), cmocka_unit_test(refused),           cmocka_unit_test(knots),
+        cmocka_unit_test(held),   cmocka_unit_test(expressions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,10 +16,11 @@
 
 enum { LONGEST = 200 };
 
-static lw_status find_input(const lw_spec *spec, const char *input, lw_error *error) {
+static lw_status find_input(const lw_spec *spec, const char *input, size_t *index, lw_error *error) {
     char remedy[160] = "the model has no inputs; give it some, e.g. inputs: {throttle: 0}";
     lw_closest_search search = lw_closest_to(input);
     for (size_t k = 0; k < spec->input_count; k++) {
+        *index = k;
         if (strcmp(spec->inputs[k].name, input) == 0) return LW_OK;
         lw_closest_try(&search, spec->inputs[k].name);
     }
@@ -51,12 +52,23 @@ static lw_status add_table(lw_spec *spec, const char *input, const lw_table_file
 
 lw_status lw_read_input(lw_spec *spec, const char *input, const char *path, const char *column,
                         lw_error *error) {
-    if (!spec || !input || !path || !column) return lw_call_needs("a spec, an input, a path and a column", error);
+    if (!spec || !input || !path || !column)
+        return lw_call_needs("a spec, an input, a path and a column", error);
     lw_table_file points;
-    lw_status status = find_input(spec, input, error);
+    size_t index = 0;
+    lw_status status = find_input(spec, input, &index, error);
     if (status == LW_OK) status = lw_table_file_read(path, NULL, column, &points, error);
     if (status != LW_OK) return status;
-    if (lw_meaning_fit(&points.x_measure, LW_TIME, false) != LW_FITS)
+    const lw_meaning *wanted = &spec->inputs[index].meaning, *given = &points.y_measure;
+    if (wanted->kind == LW_MEANING_SURE && given->kind == LW_MEANING_SURE &&
+        !lw_meaning_same(wanted, given)) {
+        char here[64], there[64];
+        lw_meaning_name(given, here, sizeof here);
+        lw_meaning_name(wanted, there, sizeof there);
+        status = lw_fail_at(error, LW_ERROR_FILE, path, (lw_place){0, 0}, "input", input,
+                            "check the unit in the name of the column", "the column is %s, the input %s",
+                            here, there);
+    } else if (lw_meaning_fit(&points.x_measure, LW_TIME, false) != LW_FITS)
         status = lw_fail_at(error, LW_ERROR_FILE, path, (lw_place){0, 0}, "input", input,
                             "put the time first, e.g. time [s]", "the first column of the file is no time");
     else if (points.count > INT_MAX)

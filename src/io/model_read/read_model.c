@@ -201,12 +201,13 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
         return;
     }
     lw_reader_check(reader, lw_spec_set_file(reader->spec, reader->file));
+    reader->table_section = lw_yaml_get(root, "tables");
     lw_read_parameters(reader, lw_yaml_get(root, "parameters"), lw_yaml_get(root, "inputs"), settings,
                        setting_count);
     if (reader->out_of_memory) return;
+    if (!reader->only_run) lw_read_tables(reader, reader->table_section);
     lw_read_signals(reader, lw_yaml_get(root, "states"), lw_yaml_get(root, "signals"));
     if (!reader->only_run) {
-        lw_read_tables(reader, lw_yaml_get(root, "tables"));
         read_gravity(reader, lw_yaml_get(root, "gravity"));
         lw_read_bodies(reader, lw_yaml_get(root, "bodies"));
         lw_read_joints(reader, lw_yaml_get(root, "joints"));

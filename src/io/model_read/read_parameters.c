@@ -91,6 +91,21 @@ static void bind_default(lw_reader *reader, const parameter *p, double value) {
     lw_reader_bound(reader, LW_OWNER_INPUT, (size_t)(p->input - reader->inputs), &value, sizeof value);
 }
 
+/* Says why a table, which is not known yet, cannot be called. */
+static void explain_table(const lw_reader *reader, const char *text, lw_syntax *syntax) {
+    lw_name_scan scan = {text, 0, false};
+    for (size_t length; (length = lw_next_name(&scan)) > 0; scan.at += length) {
+        char word[LW_MAX_NAME + 1];
+        if (scan.at != syntax->offset || length > LW_MAX_NAME) continue;
+        snprintf(word, sizeof word, "%.*s", (int)length, text + scan.at);
+        const lw_yaml *tables = reader->table_section;
+        if (!tables || tables->kind != LW_YAML_MAP || !lw_yaml_get(tables, word)) continue;
+        snprintf(syntax->message, sizeof syntax->message,
+                 "\"%s\" is a table, and tables may use parameters, so that these may not use tables", word);
+        snprintf(syntax->remedy, sizeof syntax->remedy, "call the table where the value is needed");
+    }
+}
+
 static void evaluate(job *j, parameter *p) {
     lw_reader *reader = j->reader;
     lw_syntax syntax;
@@ -127,6 +142,7 @@ static void evaluate(job *j, parameter *p) {
     p->state = FAILED;
     name_object(reader, p);
     lw_reader_explain(p->text, &syntax);
+    explain_table(reader, p->text, &syntax);
     if (p->node) {
         lw_reader_fault(reader, lw_yaml_place_in(p->node, syntax.offset), syntax.remedy, "\"%.60s\": %s",
                         p->text, syntax.message);

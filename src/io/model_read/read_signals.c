@@ -15,10 +15,12 @@ static const lw_law_variables of_time = {{"t"}, {LW_TIME}, LW_INPUTS_ALLOWED};
 
 /* --- names ---------------------------------------------------------------------------------------- */
 
-/* Who has this name in the namespace of parameters, inputs, states and signals; NULL: nobody. */
+/* Who has this name in the namespace of parameters, inputs, tables, states and signals; NULL: nobody. */
 static const char *owner_of(const lw_reader *reader, const char *name) {
     for (size_t k = 0; k < reader->parameter_count; k++)
         if (strcmp(reader->constants[k].name, name) == 0) return "a parameter";
+    for (size_t k = 0; k < reader->table_count; k++)
+        if (strcmp(reader->tables[k].name, name) == 0) return "a table";
     for (size_t k = 0; k < reader->input_count + reader->state_count + reader->signal_count; k++)
         if (strcmp(reader->inputs[k].name, name) == 0)
             return k < reader->input_count                         ? "an input"

@@ -27,13 +27,9 @@ static bool may_have_name(lw_reader *reader, const lw_named *named) {
     if (!lw_reader_new_name(reader, &word, "table")) return false;
     for (size_t k = 0; k < reader->parameter_count; k++)
         if (strcmp(reader->constants[k].name, named->name) == 0) owner = "a parameter";
-    for (size_t k = 0; k < reader->input_count + reader->state_count + reader->signal_count; k++)
-        if (strcmp(reader->inputs[k].name, named->name) == 0)
-            owner = k < reader->input_count                         ? "an input"
-                    : k < reader->input_count + reader->state_count ? "a state"
-                                                                    : "a signal";
-    if (owner)
-        lw_reader_fault(reader, named->place, "choose another name", "the name is taken by %s", owner);
+    for (size_t k = 0; k < reader->input_count; k++)
+        if (strcmp(reader->inputs[k].name, named->name) == 0) owner = "an input";
+    if (owner) lw_reader_fault(reader, named->place, "choose another name", "the name is taken by %s", owner);
     return !owner;
 }
 
@@ -58,8 +54,7 @@ static bool agree(lw_reader *reader, const lw_yaml *item, const char *entry, lw_
 
 static double *read_column(lw_reader *reader, const lw_yaml *node, const char *what, lw_meaning *measure) {
     if (node->kind != LW_YAML_LIST) {
-        lw_reader_fault(reader, node->place,
-                        "give a list of numbers, or file: with the names of two columns",
+        lw_reader_fault(reader, node->place, "give a list of numbers, or file: with the names of two columns",
                         "%s of the table is no list", what);
         return NULL;
     }
@@ -118,7 +113,8 @@ static void report_file(lw_reader *reader, lw_place place, const lw_error *fault
 }
 
 static bool take_points(lw_reader *reader, const lw_table_file *points, lw_table_spec *table) {
-    double *x = LW_NEW(reader->arena, double, points->count), *y = LW_NEW(reader->arena, double, points->count);
+    double *x = LW_NEW(reader->arena, double, points->count),
+           *y = LW_NEW(reader->arena, double, points->count);
     if (lw_arena_failed(reader->arena) || points->count > INT_MAX) {
         reader->out_of_memory = true;
         return false;
@@ -160,6 +156,8 @@ static bool read_file(lw_reader *reader, const lw_yaml *entry, const lw_yaml *fi
 
 /* --- section -------------------------------------------------------------------------------------- */
 
+static const double stand_in[] = {0, 1};
+
 /* Makes it known to expressions. */
 static void announce(lw_reader *reader, const lw_table_spec *spec, lw_named_table *named) {
     if (reader->table_count == reader->table_capacity) {
@@ -173,12 +171,11 @@ static void announce(lw_reader *reader, const lw_table_spec *spec, lw_named_tabl
         reader->tables = longer;
         reader->table_capacity = capacity;
     }
-    static const double x[] = {0, 1}, y[] = {0, 1};
-    named->table = spec->x ? lw_table_create(reader->arena, spec->x, spec->y, (size_t)spec->size,
-                                             spec->interpolation, spec->beyond)
-                           : NULL;
-    if (!named->table) /* Calls of a faulty table are no further faults. */
-        named->table = lw_table_create(reader->arena, x, y, 2, LW_INTERPOLATION_SMOOTH, LW_BEYOND_LINEAR);
+    named->table = lw_table_create(reader->arena, spec->x, spec->y, (size_t)spec->size, spec->interpolation,
+                                   spec->beyond);
+    if (!named->table) /* Its slopes overflow, which compiling reports. */
+        named->table =
+            lw_table_create(reader->arena, stand_in, stand_in, 2, LW_INTERPOLATION_SMOOTH, LW_BEYOND_LINEAR);
     if (!named->table)
         reader->out_of_memory = true;
     else
@@ -189,16 +186,15 @@ static bool read_entry(lw_reader *reader, const lw_yaml *entry, lw_table_spec *t
     static const char *const keys[] = {"file", "x", "y", "interpolation", "beyond", "repeat", NULL};
     if (!lw_reader_keys(reader, entry, keys)) return false;
     const size_t before = reader->faults;
-    const lw_yaml *interpolation = lw_yaml_get(entry, "interpolation"), *beyond = lw_yaml_get(entry, "beyond"),
-                  *file = lw_yaml_get(entry, "file");
-    const int how = interpolation
-                        ? lw_reader_choice(reader, interpolation, "interpolation", interpolations)
-                        : LW_INTERPOLATION_LINEAR;
+    const lw_yaml *interpolation = lw_yaml_get(entry, "interpolation"),
+                  *beyond = lw_yaml_get(entry, "beyond"), *file = lw_yaml_get(entry, "file");
+    const int how = interpolation ? lw_reader_choice(reader, interpolation, "interpolation", interpolations)
+                                  : LW_INTERPOLATION_LINEAR;
     const int then = beyond ? lw_reader_choice(reader, beyond, "continuation", beyonds) : LW_BEYOND_HOLD;
     if (how >= 0) table->interpolation = (lw_interpolation)how;
     if (then >= 0) table->beyond = (lw_beyond)then;
-    const bool good = file ? read_file(reader, entry, file, table, named)
-                           : read_numbers(reader, entry, table, named);
+    const bool good =
+        file ? read_file(reader, entry, file, table, named) : read_numbers(reader, entry, table, named);
     return good && reader->faults == before;
 }
 
@@ -207,8 +203,13 @@ static void read_table(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     lw_named_table known = {.name = named->name};
     if (!may_have_name(reader, named)) return;
     const bool good = read_entry(reader, entry, &table, &known);
+    if (!good) { /* So that calls of a faulty table are no further faults. */
+        table.x = table.y = stand_in, table.size = 2;
+        table.interpolation = LW_INTERPOLATION_SMOOTH, table.beyond = LW_BEYOND_LINEAR;
+        table.file = NULL;
+        known.argument = known.value = (lw_meaning){.kind = LW_MEANING_UNKNOWN};
+    }
     announce(reader, &table, &known);
-    if (!good) return;
     lw_status status = lw_spec_add_table(reader->spec, &table);
     lw_reader_check(reader, status);
     if (status != LW_OK) return;

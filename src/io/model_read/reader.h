@@ -81,7 +81,8 @@ typedef struct lw_reader {
     size_t input_count, state_count, signal_count, value_capacity;
     lw_later *later;
     size_t later_count, later_capacity;
-    lw_named_table *tables; /* for expressions */
+    const lw_yaml *table_section; /* NULL if there is none */
+    lw_named_table *tables;       /* for expressions */
     size_t table_count, table_capacity;
     bool has_folder, any_path; /* `file` is the path of a file; tables may come from other folders than its */
 
@@ -124,7 +125,8 @@ lw_place lw_reader_place(const lw_yaml *map, const char *key);
 /* Is the node a list of count entries? */
 bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count);
 
-/* What a number may be an expression of: parameters, indices and tables; the names of inputs, to refuse them. */
+/* What a number may be an expression of: parameters, indices and tables; the names of inputs, to refuse
+ * them. */
 lw_expression_names lw_reader_names(const lw_reader *reader);
 /* The value must measure the quantity, as far as units and parameters with units say what it measures. */
 bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
@@ -239,11 +241,11 @@ bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *
 /* Parameters and inputs. */
 void lw_read_parameters(lw_reader *reader, const lw_yaml *parameters, const lw_yaml *inputs,
                         const lw_setting *settings, size_t setting_count);
+void lw_read_tables(lw_reader *reader, const lw_yaml *section);
 /* User states and signals; outputs; and when all sections are read, their expressions. */
 void lw_read_signals(lw_reader *reader, const lw_yaml *states, const lw_yaml *signals);
 void lw_read_outputs(lw_reader *reader, const lw_yaml *outputs);
 void lw_read_later(lw_reader *reader);
-void lw_read_tables(lw_reader *reader, const lw_yaml *section);
 void lw_read_bodies(lw_reader *reader, const lw_yaml *section);
 void lw_read_joints(lw_reader *reader, const lw_yaml *section);
 void lw_read_forces(lw_reader *reader, const lw_yaml *section);

@@ -3,7 +3,8 @@
  *
  * Lines that start with # are metadata, "# key: value"; blank lines are ignored; the first other line is the
  * header. A last row that is shorter than the others and has no end of line was left by a killed run, and is
- * dropped unless the caller asks for strictness. The file is read in one pass, with memory only for the requested columns.
+ * dropped unless the caller asks for strictness. The file is read in one pass, with memory only for the
+ * requested columns.
  */
 #include "io/results/read_results.h"
 #include "io/number.h"
@@ -27,7 +28,7 @@ typedef struct {
     char *buffer;
     size_t at, filled; /* of the buffer */
     int line;          /* line of the next character */
-    char *field; /* the last field read */
+    char *field;       /* the last field read */
     size_t field_length, field_capacity;
     size_t row_capacity;
     size_t event_room;
@@ -338,8 +339,8 @@ static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) 
     if (*dropped) return LW_OK;
     if (status == LW_OK && count != table->column_count) {
         char message[96];
-        snprintf(message, sizeof message, "the row has %zu values, but the header names %zu columns", count,
-                 table->column_count);
+        snprintf(message, sizeof message, "the row has %zu value%s, but the header names %zu columns", count,
+                 count == 1 ? "" : "s", table->column_count);
         status = fail_at(reader, error, line, NULL, "make all rows as long as the header", message);
     }
     return status;
@@ -360,7 +361,7 @@ static lw_status read_csv(lw_results_table *table, lw_error *error) {
         return fail_at(reader, error, reader->line, NULL, NULL, "the file cannot be read any further");
     }
     if (table->row_count == 0) {
-        return fail_at(reader, error, reader->line, NULL, "let the run write at least one sample",
+        return fail_at(reader, error, reader->line, NULL, "give at least one row of numbers",
                        "the file has no rows");
     }
     return LW_OK;
