@@ -54,6 +54,7 @@ typedef struct lw_switches {
     int *of, *spare;
     lw_outcomes hold;
     bool needs_poses; /* Elements with conditions see poses of bodies. */
+    bool off;         /* The method holds conditions of its own, and these are not located. */
     double *held, *outcomes;
     double *last;   /* When each outcome changed last, */
     int *repeated;  /* and how often at that instant. */

@@ -10,7 +10,8 @@
  * to where it switches) has no motion between two of its events. After MOST of them it is no longer held nor
  * located, with a note: the integrator then takes as short steps as its error demands.
  *
- * A method with events of its own (massless) holds its conditions itself; here they are located only.
+ * A method with events of its own (massless, where a motion without mass meets a condition) holds its conditions
+ * itself, and settles at each event: nothing is located beside them.
  *
  * Source   docs/theory/events.md, (1) to (3).
  * Cost     a look: one conversion to joint coordinates, the kinematics if some element needs poses, and the
@@ -81,14 +82,14 @@ static void look(lw_simulation *s, double t, const lw_look *at) {
 
 void lw_simulation_switch_roots(lw_simulation *s, double t, double *values) {
     const double far = 1e300; /* A value that is not finite would count as an event. */
-    if (!s->switches.count) return;
+    if (!s->switches.count || s->switches.off) return;
     look(s, t, &(lw_look){.held = s->switches.held, .distances = values});
     for (int c = 0; c < s->switches.count; c++) values[c] = fmin(values[c], far);
 }
 
 void lw_simulation_switch_settle(lw_simulation *s, double t, const double *y) {
     lw_switches *w = &s->switches;
-    if (!w->count) return;
+    if (!w->count || w->off) return;
     lw_simulation_take(s, t, y, w->needs_poses);
     look(s, t, &(lw_look){.outcomes = w->held});
     for (int c = 0; c < w->count; c++)
@@ -127,7 +128,7 @@ static void release(lw_simulation *s, double t, int c) {
 
 void lw_simulation_switch_cross(lw_simulation *s, double t, const double *y) {
     lw_switches *w = &s->switches;
-    if (!w->count) return;
+    if (!w->count || w->off) return;
     const double span = instant * fmax(s->plan.options.end - s->plan.options.start, fabs(t));
     lw_simulation_take(s, t, y, w->needs_poses);
     look(s, t, &(lw_look){.outcomes = w->outcomes});

@@ -396,7 +396,9 @@ void lw_simulation_system_make(lw_simulation *s) {
     }
     if (s->integrator->needs_step) return; /* Such steps have no events. */
     const int own = f->cross ? f->root_count(s->method) : 0;
-    system->watched = s->event_count + s->switches.count;
+    /* A method that holds conditions of its own settles at its events; others would disturb it. */
+    s->switches.off = own > 0;
+    system->watched = s->event_count + (s->switches.off ? 0 : s->switches.count);
     system->root_count = own + system->watched;
     system->brisk = s->timed ? 1e-3 * (options->end - options->start) : 0;
     system->roots = system_roots, system->cross = system_cross, system->glimpse = system_glimpse;
