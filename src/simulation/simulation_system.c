@@ -1,9 +1,9 @@
 /* simulation_system.c - the system of equations for integrators, and the monitoring of a run.
  *
  * The integrated vector is the formulation's state, the model's user states, and the ledger's three integrals
- * (work of drives, work of forces, dissipation), which take no part in error control. Every evaluation and every step is
- * counted, to find out whether the run will end, whether it is stiff, whether a force jumps, and whether it
- * has come to a singular position.
+ * (work of drives, work of forces, dissipation), which take no part in error control. Every evaluation and
+ * every step is counted, to find out whether the run will end, whether it is stiff, whether a force jumps,
+ * and whether it has come to a singular position.
  */
 #include "simulation/simulation_parts.h"
 #include "simulation/stiff_cause.h"
@@ -377,11 +377,11 @@ void lw_simulation_system_make(lw_simulation *s) {
     effort->largest = options->step;
     effort->most = (double)options->max_steps;
     system->size = n;
-    /* With prescribed motions, and in the short spans between knots and switches, the state may be smooth, even exact,
-     * while the power of drives and forces is not; then the ledger's integrals are under error control, too.
-     * A conserving step keeps its books by itself. */
-    const bool knots = s->model->knot_count + s->model->rhythm_count + s->switches.count > 0 &&
-                       !s->integrator->needs_step;
+    /* With prescribed motions, and in the short spans between knots and switches, the state may be smooth,
+     * even exact, while the power of drives and forces is not; then the ledger's integrals are under error
+     * control, too. A conserving step keeps its books by itself. */
+    const bool knots =
+        s->model->knot_count + s->model->rhythm_count + s->switches.count > 0 && !s->integrator->needs_step;
     system->quadratures = s->model->motion_count || knots ? 0 : LW_POWERS;
     system->derivative = f->derivative ? system_derivative : NULL;
     system->residual = f->residual ? system_residual : NULL;

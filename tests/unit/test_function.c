@@ -251,7 +251,8 @@ static void test_inputs(void **state) {
     assert_true(jet.f == 28 && jet.d == 24 && jet.dd == 16);
     assert_int_equal(lw_function_conditions(f), 2);
     double outcome[2] = {NAN, NAN};
-    assert_true(lw_function_look(f, at, values, 0, &(lw_look){.outcomes = outcome}) == HUGE_VAL && outcome[0] == 0);
+    assert_true(lw_function_look(f, at, values, 0, &(lw_look){.outcomes = outcome}) == HUGE_VAL &&
+                outcome[0] == 0);
     values[1] = 2.5;
     assert_true(lw_function_value_held(f, at, values, outcome) == 28);
     assert_true(lw_function_look(f, at, values, 0, &(lw_look){.held = outcome}) == -0.5);
