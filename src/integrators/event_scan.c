@@ -34,7 +34,7 @@ typedef struct scan {
     int count, points;
     double begin;
     double from, to; /* the bracket that was found */
-    bool cut; /* It is no bracket: the search was given up there. */
+    bool cut;        /* It is no bracket: the search was given up there. */
     double shortest; /* the panel in which it was */
 } scan;
 
@@ -84,7 +84,8 @@ static bool search(scan *s, int level, const point *a, const point *m, const poi
         s->to = a->t > s->begin ? a->t : b->t; /* Time must go on. */
         return true;
     }
-    if (!take(s, 0.5 * (a->t + m->t), room, &l) || !take(s, 0.5 * (m->t + b->t), room + s->count, &r)) return false;
+    if (!take(s, 0.5 * (a->t + m->t), room, &l) || !take(s, 0.5 * (m->t + b->t), room + s->count, &r))
+        return false;
     const point *const order[] = {a, &l, m, &r, b};
     for (int half = 0; half < 2; half++) {
         const point *const *p = order + 2 * half;

@@ -15,8 +15,8 @@ typedef struct lw_event {
     bool *ignored;       /* per watched root: it does not count in this step */
     double longest;      /* how long steps may be to be searched; HUGE_VAL: as they like */
     bool arming;         /* Roots that are not awaited count, too, since one becomes so within the step. */
-    double last;     /* The instant at which the previous event was crossed. */
-    long repeated;   /* How many events have followed one another next to that instant. */
+    double last;         /* The instant at which the previous event was crossed. */
+    long repeated;       /* How many events have followed one another next to that instant. */
 } lw_event;
 
 /* The state at t within the last step. */

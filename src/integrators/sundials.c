@@ -431,7 +431,8 @@ static lw_status within(lw_integration *integration, double t, double *y, lw_err
 
 /* Steps that are too long to be searched for events are bounded. */
 static void bound_steps(lw_sundials *run) {
-    const double longest = run->largest_step > 0 ? fmin(run->largest_step, run->event.longest) : run->event.longest;
+    const double longest =
+        run->largest_step > 0 ? fmin(run->largest_step, run->event.longest) : run->event.longest;
     (void)run->bound(run, longest < HUGE_VAL ? longest : 0);
 }
 

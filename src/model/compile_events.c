@@ -32,7 +32,8 @@ static void compile_set(lw_compiler *compiler, const lw_event_spec *event, const
         if (strcmp(spec->parameters[k].name, name) == 0) out->kind = LW_SET_PARAMETER, out->index = (int)k;
     if (out->index < 0) {
         lw_closest_search closest = lw_closest_to(name);
-        char remedy[160] = "set an input (inputs: {name: default}), a state, or a parameter that enters forces";
+        char remedy[160] =
+            "set an input (inputs: {name: default}), a state, or a parameter that enters forces";
         for (size_t k = 0; k < spec->input_count; k++) lw_closest_try(&closest, spec->inputs[k].name);
         for (size_t k = 0; k < spec->state_count; k++) lw_closest_try(&closest, spec->states[k].name);
         for (size_t k = 0; k < spec->parameter_count; k++) lw_closest_try(&closest, spec->parameters[k].name);
@@ -45,7 +46,8 @@ static void compile_set(lw_compiler *compiler, const lw_event_spec *event, const
     if (lw_parameter_enters_forces_only(spec, (size_t)out->index, &error) != LW_OK)
         lw_compile_error(compiler, "event", event->name, event->place,
                          "make it an input, or let the event set another parameter",
-                         "it sets parameter \"%s\", but %s%s", name, error.object[0] ? error.object : "an object",
+                         "it sets parameter \"%s\", but %s%s", name,
+                         error.object[0] ? error.object : "an object",
                          " depends on it, and only parameters that enter nothing but forces can change while "
                          "the mechanism moves");
 }

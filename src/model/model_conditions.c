@@ -123,7 +123,8 @@ bool lw_conditions_in_time(const lw_model *model, unsigned char *of_values) {
     int most = degrees(model, &values->for_motion, of_values);
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
-        const int law = operands_in(force->law, 2, of_values), drive = operands_in(force->drive, 0, of_values);
+        const int law = operands_in(force->law, 2, of_values),
+                  drive = operands_in(force->drive, 0, of_values);
         most = law > most ? law : drive > most ? drive : most;
         for (int c = 0; c < 6; c++) {
             const int own = operands_in(force->components[c], 0, of_values);

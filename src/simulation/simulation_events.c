@@ -7,8 +7,8 @@
  *
  * Where g begins at zero, or was left there by the event itself, the side is the one to which it goes, by the
  * rate of the state; if this does not tell either, the event is not awaited until a step ends where g is not
- * zero. Until then rounding may leave it a little beyond zero, at d, and its root function is s g + 2 |d|. The
- * event therefore does not trigger itself again.
+ * zero. Until then rounding may leave it a little beyond zero, at d, and its root function is s g + 2 |d|.
+ * The event therefore does not trigger itself again.
  *
  * An impact keeps a joint from going on, and is awaited at once from the side that it came from. A joint that
  * comes to rest at its stop triggers it without end instead of going through; this ends the run with the
@@ -26,7 +26,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { ENDLESS = 100 };               /* events of one name in an instant, */
+enum { ENDLESS = 100 };             /* events of one name in an instant, */
 static const double instant = 1e-6; /* which is this part of the run */
 
 bool lw_simulation_events_create(lw_simulation *s) {
@@ -45,12 +45,10 @@ bool lw_simulation_events_create(lw_simulation *s) {
 }
 
 /* Puts a state into q, v and data, as far as events need it. */
-static void take(lw_simulation *s, double t, const double *y) {
-    lw_simulation_take(s, t, y, s->event_needs);
-}
+static void take(lw_simulation *s, double t, const double *y) { lw_simulation_take(s, t, y, s->event_needs); }
 
-/* Computes the vector of values that expressions of the model's events read, in the state that has been taken;
- * NULL if that cannot be done. */
+/* Computes the vector of values that expressions of the model's events read, in the state that has been
+ * taken; NULL if that cannot be done. */
 static const double *compute(lw_simulation *s, double t, lw_error *error) {
     const lw_value_order *order = &s->model->values.for_events;
     const double seen = lw_simulation_seen(s, t);
@@ -87,12 +85,11 @@ void lw_simulation_event_roots(lw_simulation *s, double t, bool arming, double *
     }
 }
 
-/* Event k is awaited from now on if the side of its value, or that to which it goes, is the one from which its
- * direction starts. */
+/* Event k is awaited from now on if the side of its value, or that to which it goes, is the one from which
+ * its direction starts. */
 static void await(lw_simulation *s, int k, int side) {
     const int own = s->model->event_count;
-    const int direction =
-        k < own ? s->model->events[k].direction : s->plan.options.events[k - own].direction;
+    const int direction = k < own ? s->model->events[k].direction : s->plan.options.events[k - own].direction;
     const bool awaited = side * direction <= 0;
     s->sides[k] = (signed char)(awaited ? side : 0);
     s->opposite[k] = (signed char)(awaited ? 0 : side);
@@ -199,15 +196,16 @@ static lw_status count(lw_simulation *s, int k, lw_error *error) {
     if (impact->count == 0 || s->t - impact->since > span) impact->since = s->t, impact->count = 0;
     if (++impact->count <= ENDLESS) return LW_OK;
     const bool hits = event->action == LW_ACTION_RESTITUTION;
-    return lw_fail_at(error, LW_ERROR_INTEGRATION, s->model->file, event->place, "event", event->name,
-                      hits ? "let it stop the run (do: stop), or hold the joint at rest by a stiff contact: a "
-                             "force with a law such as if(x < 0, -1e6*x, 0)"
-                           : "let what it sets lead away from zero, e.g. by two values with a gap between them "
-                             "(hysteresis)",
-                      hits ? "it has happened %d times within %.2g s at t = %.9g: the joint has come to rest "
-                             "at its stop, within the tolerance, and impacts would follow without end"
-                           : "it has happened %d times within %.2g s at t = %.9g, and would go on without end",
-                      ENDLESS, s->t - impact->since, s->t);
+    return lw_fail_at(
+        error, LW_ERROR_INTEGRATION, s->model->file, event->place, "event", event->name,
+        hits ? "let it stop the run (do: stop), or hold the joint at rest by a stiff contact: a "
+               "force with a law such as if(x < 0, -1e6*x, 0)"
+             : "let what it sets lead away from zero, e.g. by two values with a gap between them "
+               "(hysteresis)",
+        hits ? "it has happened %d times within %.2g s at t = %.9g: the joint has come to rest "
+               "at its stop, within the tolerance, and impacts would follow without end"
+             : "it has happened %d times within %.2g s at t = %.9g, and would go on without end",
+        ENDLESS, s->t - impact->since, s->t);
 }
 
 static lw_status set(lw_simulation *s, const lw_model_event *event, lw_error *error) {

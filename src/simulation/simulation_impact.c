@@ -1,14 +1,14 @@
 /* simulation_impact.c - an impact: an impulse along a joint's coordinate that reverses its speed.
  *
- * Let u = r'v be the speed of the coordinate, r a row of numbers, e the factor of restitution. An impulse P on
- * the coordinate changes the speeds by dv with
+ * Let u = r'v be the speed of the coordinate, r a row of numbers, e the factor of restitution. An impulse P
+ * on the coordinate changes the speeds by dv with
  *
  *     M dv = r P + J'L,   J dv = 0,   r'(v + dv) = -e r'v,                                               (8)
  *
  * M the mass matrix, J the rows of closures, constraints and prescribed motions, L their impulses. The
  * equations of motion M a = f + r p + J'l, J a = c are linear in a force p on the coordinate, so that the
- * change of the accelerations by p, for one p, is dv for the impulse P = p: the method itself solves (8), with
- * loops, redundant rows and prescribed motions. By the work-energy theorem kinetic energy changes by
+ * change of the accelerations by p, for one p, is dv for the impulse P = p: the method itself solves (8),
+ * with loops, redundant rows and prescribed motions. By the work-energy theorem kinetic energy changes by
  *
  *     T+ - T- = P (u+ + u-)/2;                                                                           (9)
  *
@@ -69,10 +69,11 @@ static lw_status respond(lw_simulation *s, const double *row, double p, double *
 
 static lw_status refuse(const lw_simulation *s, const lw_model_event *event, const char *reason,
                         lw_error *error) {
-    return lw_fail_at(error, LW_ERROR_UNSUPPORTED, s->model->file, event->place, "event", event->name,
-                      "give what moves with the joint a mass, or model the stop by a stiff spring with damping",
-                      "the impact at t = %.9g along joint \"%s\" has no answer by method %s: %s", s->t,
-                      s->model->joints[event->joint].name, s->plan.formulation->name, reason);
+    return lw_fail_at(
+        error, LW_ERROR_UNSUPPORTED, s->model->file, event->place, "event", event->name,
+        "give what moves with the joint a mass, or model the stop by a stiff spring with damping",
+        "the impact at t = %.9g along joint \"%s\" has no answer by method %s: %s", s->t,
+        s->model->joints[event->joint].name, s->plan.formulation->name, reason);
 }
 
 lw_status lw_simulation_impact(lw_simulation *s, const lw_model_event *event, double factor,
@@ -107,7 +108,8 @@ lw_status lw_simulation_impact(lw_simulation *s, const lw_model_event *event, do
     f->to_state(s->method, lw_simulation_seen(s, s->t), s->q, s->v, s->y);
     const lw_energy has = lw_simulation_energy(s);
     const double work = 0.5 * impulse * (after + before), gained = has.kinetic - had.kinetic;
-    const double enough = fmax(1e-9, 10 * f->accuracy) * (fabs(work) + fabs(impulse * before) + 1e-3 * had.kinetic);
+    const double enough =
+        fmax(1e-9, 10 * f->accuracy) * (fabs(work) + fabs(impulse * before) + 1e-3 * had.kinetic);
     if (!(fabs(gained - work) <= enough))
         return refuse(s, event, "the change of kinetic energy is not the work of the impulse", error);
     s->y[books + 2] -= gained;

@@ -51,11 +51,12 @@ typedef struct lw_simulation_anchor {
  * (simulation_switches.c). */
 typedef struct lw_switches {
     int count;
-    /* Per element, and behind them per entry of the vector of values: the place of its first condition, or -1;
-     * and room for another model. */
+    /* Per element, and behind them per entry of the vector of values: the place of its first condition, or
+     * -1; and room for another model. */
     int *of, *spare;
     lw_outcomes hold;
     bool needs_poses; /* Elements with conditions see poses of bodies. */
+    bool off;         /* The method holds conditions of its own, and these are not located. */
     double *held, *outcomes;
     double *last;   /* When each outcome changed last, */
     int *repeated;  /* and how often at that instant. */
@@ -115,23 +116,23 @@ struct lw_simulation {
     double next_t, *next_y;
 
     lw_switches switches;
-    bool timed; /* Conditions or events may change in time faster than the state. */
-    double target;        /* end of the present call */
-    int deferred;         /* event at `accepted`, which lies beyond the target, or -1 */
-    int event;            /* the event that ended the last advance, or -1; the model's come first */
-    int stopped_by;       /* the model's event that asked for it, or -1 */
-    int event_count;      /* those of the model and of the caller */
-    bool event_needs;     /* Events of the model see quantities of the state. */
-    signed char *sides;   /* per event: sign of its value while it is awaited, otherwise 0 */
+    bool timed;            /* Conditions or events may change in time faster than the state. */
+    double target;         /* end of the present call */
+    int deferred;          /* event at `accepted`, which lies beyond the target, or -1 */
+    int event;             /* the event that ended the last advance, or -1; the model's come first */
+    int stopped_by;        /* the model's event that asked for it, or -1 */
+    int event_count;       /* those of the model and of the caller */
+    bool event_needs;      /* Events of the model see quantities of the state. */
+    signed char *sides;    /* per event: sign of its value while it is awaited, otherwise 0 */
     signed char *opposite; /* per event that is not awaited: sign of its value at the last step, or 0 */
-    bool *happened;       /* per event: it happened at the end of the last step */
-    double *event_values; /* values of the events */
-    double *offsets;      /* per event: what rounding has left beyond zero (simulation_events.c), or 0 */
-    double *ahead;        /* workspace: values of the events later on, 4 numbers per event */
-    lw_impact *impacts;   /* per event of the model */
-    double *impulse;      /* workspace of impacts, 4 numbers per speed */
-    double *root_values;  /* workspace: all roots */
-    int root_room;        /* how many there is room for */
+    bool *happened;        /* per event: it happened at the end of the last step */
+    double *event_values;  /* values of the events */
+    double *offsets;       /* per event: what rounding has left beyond zero (simulation_events.c), or 0 */
+    double *ahead;         /* workspace: values of the events later on, 4 numbers per event */
+    lw_impact *impacts;    /* per event of the model */
+    double *impulse;       /* workspace of impacts, 4 numbers per speed */
+    double *root_values;   /* workspace: all roots */
+    int root_room;         /* how many there is room for */
 
     double *work; /* workspace, 4 numbers per state */
     double *kept; /* state that is restored after an error */
@@ -164,8 +165,7 @@ static inline int lw_simulation_books(const lw_simulation *s) {
 }
 /* Lets the method, forces and signals see the user states of y; before every call of the method for y. */
 static inline void lw_simulation_see(const lw_simulation *s, const double *y) {
-    for (int k = 0; k < s->model->values.state_count; k++)
-        s->states[k] = y[s->method->state_size + k];
+    for (int k = 0; k < s->model->values.state_count; k++) s->states[k] = y[s->method->state_size + k];
 }
 /* Rates of the user states at (t, y), checked; t is the time that forces see. method: that which y belongs
  * to. */
@@ -179,7 +179,8 @@ lw_status lw_simulation_half_after(lw_simulation *simulation, double t, double h
 /* Takes the memory of outputs; false: there is none. */
 bool lw_simulation_late_memory(lw_simulation *simulation);
 /* What quantities of these needs (LW_NEEDS_*, but for ledger and run) take from the state in q and v at the
- * time t that forces see, after lw_simulation_see; vdot and reactions may be NULL if they are not known yet. */
+ * time t that forces see, after lw_simulation_see; vdot and reactions may be NULL if they are not known
+ * yet. */
 lw_status lw_simulation_source(lw_simulation *simulation, unsigned needs, double t, const double *vdot,
                                const double *reactions, lw_quantity_source *source, lw_error *error);
 /* Outputs first .. end - 1 of the present state, of which q and v are computed; vdot and reactions may be
@@ -232,7 +233,8 @@ bool lw_simulation_switches_create(lw_simulation *simulation, const lw_model *mo
 void lw_simulation_switches_reset(lw_simulation *simulation);
 /* Puts the outcomes that are held into the options of methods. */
 void lw_simulation_switches_offer(lw_simulation *simulation);
-/* Puts the state y at t into the simulation's q, v and data, with poses and velocities of bodies if wanted. */
+/* Puts the state y at t into the simulation's q, v and data, with poses and velocities of bodies if
+ * wanted. */
 void lw_simulation_take(lw_simulation *simulation, double t, const double *y, bool poses);
 /* Their root functions, positive as long as no outcome has changed; after lw_simulation_take. */
 void lw_simulation_switch_roots(lw_simulation *simulation, double t, double *values);

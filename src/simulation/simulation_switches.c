@@ -1,16 +1,17 @@
-/* simulation_switches.c - the conditions in forces, signals and rates of user states: held between events, located,
- * and let go where they switch without end.
+/* simulation_switches.c - the conditions in forces, signals and rates of user states: held between events,
+ * located, and let go where they switch without end.
  *
  * A force with a condition (model_conditions.h) is smooth as long as the outcome of the condition does not
  * change. From one event to the next all outcomes are held, so that integrators see smooth equations even in
- * states beyond the event; the instant at which an outcome changes is located as a root of the distance of its
- * operands, and the integrator restarts there with the outcomes of the state.
+ * states beyond the event; the instant at which an outcome changes is located as a root of the distance of
+ * its operands, and the integrator restarts there with the outcomes of the state.
  *
  * A condition that changes again and again at one instant (friction sign(v) at rest, a force that pushes back
  * to where it switches) has no motion between two of its events. After MOST of them it is no longer held nor
  * located, with a note: the integrator then takes as short steps as its error demands.
  *
- * A method with events of its own (massless) holds its conditions itself; here they are located only.
+ * A method with events of its own (massless, where a motion without mass meets a condition) holds its
+ * conditions itself, and settles at each event: nothing is located beside them.
  *
  * Source   docs/theory/events.md, (1) to (3).
  * Cost     a look: one conversion to joint coordinates, the kinematics if some element needs poses, and the
@@ -22,7 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 20 };                /* changes of one outcome at one instant */
+enum { MOST = 20 };                  /* changes of one outcome at one instant */
 static const double instant = 1e-11; /* of the run's length */
 
 bool lw_simulation_switches_create(lw_simulation *s, const lw_model *model) {
@@ -81,14 +82,14 @@ static void look(lw_simulation *s, double t, const lw_look *at) {
 
 void lw_simulation_switch_roots(lw_simulation *s, double t, double *values) {
     const double far = 1e300; /* A value that is not finite would count as an event. */
-    if (!s->switches.count) return;
+    if (!s->switches.count || s->switches.off) return;
     look(s, t, &(lw_look){.held = s->switches.held, .distances = values});
     for (int c = 0; c < s->switches.count; c++) values[c] = fmin(values[c], far);
 }
 
 void lw_simulation_switch_settle(lw_simulation *s, double t, const double *y) {
     lw_switches *w = &s->switches;
-    if (!w->count) return;
+    if (!w->count || w->off) return;
     lw_simulation_take(s, t, y, w->needs_poses);
     look(s, t, &(lw_look){.outcomes = w->held});
     for (int c = 0; c < w->count; c++)
@@ -107,7 +108,10 @@ static void name_object(const lw_simulation *s, int c, char *text, size_t size) 
     }
     k -= model->force_count;
     const int states = values->input_count, signals = states + values->state_count;
-    snprintf(text, size, "%s \"%.80s\"", k < states ? "input" : k < signals ? "state" : "signal",
+    snprintf(text, size, "%s \"%.80s\"",
+             k < states    ? "input"
+             : k < signals ? "state"
+                           : "signal",
              k < states    ? model->input_names.names[k]
              : k < signals ? values->state_names.names[k - states]
                            : values->signal_names.names[k - signals]);
@@ -127,7 +131,7 @@ static void release(lw_simulation *s, double t, int c) {
 
 void lw_simulation_switch_cross(lw_simulation *s, double t, const double *y) {
     lw_switches *w = &s->switches;
-    if (!w->count) return;
+    if (!w->count || w->off) return;
     const double span = instant * fmax(s->plan.options.end - s->plan.options.start, fabs(t));
     lw_simulation_take(s, t, y, w->needs_poses);
     look(s, t, &(lw_look){.outcomes = w->outcomes});

@@ -1,9 +1,9 @@
 /* simulation_system.c - the system of equations for integrators, and the monitoring of a run.
  *
  * The integrated vector is the formulation's state, the model's user states, and the ledger's three integrals
- * (work of drives, work of forces, dissipation), which take no part in error control. Every evaluation and every step is
- * counted, to find out whether the run will end, whether it is stiff, whether a force jumps, and whether it
- * has come to a singular position.
+ * (work of drives, work of forces, dissipation), which take no part in error control. Every evaluation and
+ * every step is counted, to find out whether the run will end, whether it is stiff, whether a force jumps,
+ * and whether it has come to a singular position.
  */
 #include "simulation/simulation_parts.h"
 #include "simulation/stiff_cause.h"
@@ -295,11 +295,11 @@ void lw_simulation_system_make(lw_simulation *s) {
     effort->largest = options->step;
     effort->most = (double)options->max_steps;
     system->size = n;
-    /* With prescribed motions, and in the short spans between knots and switches, the state may be smooth, even exact,
-     * while the power of drives and forces is not; then the ledger's integrals are under error control, too.
-     * A conserving step keeps its books by itself. */
-    const bool knots = s->model->knot_count + s->model->rhythm_count + s->switches.count > 0 &&
-                       !s->integrator->needs_step;
+    /* With prescribed motions, and in the short spans between knots and switches, the state may be smooth,
+     * even exact, while the power of drives and forces is not; then the ledger's integrals are under error
+     * control, too. A conserving step keeps its books by itself. */
+    const bool knots =
+        s->model->knot_count + s->model->rhythm_count + s->switches.count > 0 && !s->integrator->needs_step;
     system->quadratures = s->model->motion_count || knots ? 0 : LW_POWERS;
     system->derivative = f->derivative ? system_derivative : NULL;
     system->residual = f->residual ? system_residual : NULL;
@@ -314,7 +314,9 @@ void lw_simulation_system_make(lw_simulation *s) {
     }
     if (s->integrator->needs_step) return; /* Such steps have no events. */
     const int own = f->cross ? f->root_count(s->method) : 0;
-    system->watched = s->event_count + s->switches.count;
+    /* A method that holds conditions of its own settles at its events; others would disturb it. */
+    s->switches.off = own > 0;
+    system->watched = s->event_count + (s->switches.off ? 0 : s->switches.count);
     system->root_count = own + system->watched;
     system->brisk = s->timed ? 1e-3 * (options->end - options->start) : 0;
     system->roots = system_roots, system->cross = system_cross, system->glimpse = system_glimpse;

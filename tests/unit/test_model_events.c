@@ -132,8 +132,9 @@ static void ball_rests(void **state) {
 /* An impact on the slider of a crank goes through the loop: against a quadrature, by many methods. */
 static void crank_hits(void **state) {
     (void)state;
-    static const char *const methods[] = {"cut",      "rcr",      "lagrange",  "schur",   "rates", "barycentre",
-                                          "relative", "nullspace", "partition", "massless", "director"};
+    static const char *const methods[] = {"cut",       "rcr",        "lagrange", "schur",
+                                          "rates",     "barycentre", "relative", "nullspace",
+                                          "partition", "massless",   "director"};
     reference_table *reference = malloc(sizeof *reference);
     read_reference("crank_stop/reference.csv", reference);
     lw_model *model = read_problem("crank_stop");
@@ -199,8 +200,8 @@ static void momentum_stays(void **state) {
         assert_int_equal(run(model, &options, q, v, &summary), LW_OK);
         assert_int_equal(h.count, 1);
         assert_true(fabs(h.t[0] - 0.2) < 1e-9);
-        assert_true(fabs(v[1] - 2) < 1e-9);                              /* 0.4 times 5 */
-        assert_true(fabs(2 * v[0] + 3 * (v[0] + v[1]) - 5) < 1e-9);      /* 2*4 + 3*(4 - 5) */
+        assert_true(fabs(v[1] - 2) < 1e-9);                                          /* 0.4 times 5 */
+        assert_true(fabs(2 * v[0] + 3 * (v[0] + v[1]) - 5) < 1e-9);                  /* 2*4 + 3*(4 - 5) */
         assert_true(fabs(summary.ledger.dissipation - 0.5 * 1.2 * (25 - 4)) < 1e-8); /* reduced mass 1.2 */
     }
     lw_model_destroy(model);
@@ -327,14 +328,15 @@ static void snapshots(void **state) {
 /* User states are set, and quantities of the state stand in values: a counter and a thermostat with a gap. */
 static void states_and_quantities(void **state) {
     (void)state;
-    lw_model *model = line(", v: 1", "states:\n  hits: {rate: 0, start: 0}\n  heat: {rate: \"on - 0.3*heat\"}\n"
-                                     "inputs: {on: 1}\n"
-                                     "forces:\n  f: {type: drive, joint: x, force: \"-4*q + 0*hits\"}\n"
-                                     "events:\n"
-                                     "  pass: {when: x.q, do: {set: {hits: hits + x.v}}}\n"
-                                     "  hot: {when: heat - 2, direction: up, do: {set: {on: 0}}}\n"
-                                     "  cold: {when: heat - 1, direction: down, do: {set: {on: 1}}}\n"
-                                     "run: {end: 7.8}\n");
+    lw_model *model =
+        line(", v: 1", "states:\n  hits: {rate: 0, start: 0}\n  heat: {rate: \"on - 0.3*heat\"}\n"
+                       "inputs: {on: 1}\n"
+                       "forces:\n  f: {type: drive, joint: x, force: \"-4*q + 0*hits\"}\n"
+                       "events:\n"
+                       "  pass: {when: x.q, do: {set: {hits: hits + x.v}}}\n"
+                       "  hot: {when: heat - 2, direction: up, do: {set: {on: 0}}}\n"
+                       "  cold: {when: heat - 1, direction: down, do: {set: {on: 1}}}\n"
+                       "run: {end: 7.8}\n");
     for (int k = 0; k < ALL; k++) {
         history h = {0};
         lw_run_options options = options_of(model, k, &h);

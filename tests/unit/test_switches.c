@@ -168,11 +168,12 @@ static void guards_and_remainders(void **state) {
     (void)state;
     for (int k = 0; k < ALL; k++) {
         motion m;
-        assert_int_equal(move(k, ", q: 0.5, v: -1",
-                              "forces:\n  f: {type: torsion, joint: x, law: \"-if(x < 0, 100*(-x)^1.5, 0)\"}\n"
-                              "run: {end: 2}\n",
-                              1e-9, &m),
-                         LW_OK);
+        assert_int_equal(
+            move(k, ", q: 0.5, v: -1",
+                 "forces:\n  f: {type: torsion, joint: x, law: \"-if(x < 0, 100*(-x)^1.5, 0)\"}\n"
+                 "run: {end: 2}\n",
+                 1e-9, &m),
+            LW_OK);
         must_be(k, "guard", m.v, 1, 1e-6);
         /* mod(q, 0.25): work of each piece is 0.25^2/2. */
         assert_int_equal(move(k, ", v: 1",
@@ -187,11 +188,12 @@ static void guards_and_remainders(void **state) {
                               1e-9, &m),
                          LW_OK);
         must_be(k, "floor", m.v, sqrt(1 + 2 * 0.25 * (0 + 1 + 2 + 3)), 1e-7);
-        assert_int_equal(move(k, ", v: 1",
-                              "forces:\n  f: {type: drive, joint: x, force: \"step(q, 0.5, 0, 0.501, 100)*(q < 1)\"}\n"
-                              "run: {end: 2}\n",
-                              1e-9, &m),
-                         LW_OK);
+        assert_int_equal(
+            move(k, ", v: 1",
+                 "forces:\n  f: {type: drive, joint: x, force: \"step(q, 0.5, 0, 0.501, 100)*(q < 1)\"}\n"
+                 "run: {end: 2}\n",
+                 1e-9, &m),
+            LW_OK);
         /* One step of rk4 is as long as it takes to pass the width. */
         must_be(k, "step", m.v, sqrt(1 + 2 * 100 * (0.499 + 0.0005)), k == 3 ? 1e-4 : 1e-6);
     }
@@ -202,9 +204,9 @@ static void endless_switch(void **state) {
     (void)state;
     for (int k = 0; k < ALL; k++) {
         motion m;
-        lw_status status = move(k, ", v: 1",
-                                "forces:\n  f: {type: drive, joint: x, force: \"0.3 - sign(v)\"}\nrun: {end: 3}\n",
-                                1e-6, &m);
+        lw_status status = move(
+            k, ", v: 1", "forces:\n  f: {type: drive, joint: x, force: \"0.3 - sign(v)\"}\nrun: {end: 3}\n",
+            1e-6, &m);
         assert_true(status == LW_OK || status == LW_ERROR_INTEGRATION);
         assert_int_equal(notes, 1);
     }
@@ -213,10 +215,16 @@ static void endless_switch(void **state) {
 /* Held values of every kind of condition, and distances that change sign where outcomes do. */
 static void held_values(void **state) {
     (void)state;
-    static const char *const texts[] = {
-        "if(x > 1, x^2, 3*x)", "abs(x - 1)",   "max(x, 1) + min(x, 2)", "ramp(x - 1)", "sign(x - 1)*x",
-        "mod(x, 1)",           "floor(x) + x", "ceil(x)*x",             "step(x, 0.7, 1, 1.3, 2)",
-        "step5(x, 0.7, 1, 1.3, 2) + abs(sin(3*x))"};
+    static const char *const texts[] = {"if(x > 1, x^2, 3*x)",
+                                        "abs(x - 1)",
+                                        "max(x, 1) + min(x, 2)",
+                                        "ramp(x - 1)",
+                                        "sign(x - 1)*x",
+                                        "mod(x, 1)",
+                                        "floor(x) + x",
+                                        "ceil(x)*x",
+                                        "step(x, 0.7, 1, 1.3, 2)",
+                                        "step5(x, 0.7, 1, 1.3, 2) + abs(sin(3*x))"};
     const char *const variables[] = {"x"};
     const lw_expression_names names = {.variables = variables, .variable_count = 1};
     lw_arena *arena = lw_arena_create(NULL);
@@ -227,7 +235,8 @@ static void held_values(void **state) {
         for (double x = -0.35; x < 2.5; x += 0.1) {
             double held[8], now[8], distances[8];
             lw_function_look(f, &x, NULL, 0, &(lw_look){.outcomes = held});
-            assert_true(fabs(lw_function_value_held(f, &x, NULL, held) - lw_function_value(f, &x, NULL)) < 1e-14);
+            assert_true(fabs(lw_function_value_held(f, &x, NULL, held) - lw_function_value(f, &x, NULL)) <
+                        1e-14);
             for (double other = x - 0.4; other < x + 0.4; other += 0.05) {
                 const double least = lw_function_look(
                     f, &other, NULL, 0, &(lw_look){.held = held, .outcomes = now, .distances = distances});
@@ -242,7 +251,8 @@ static void held_values(void **state) {
                 /* The slope is that of the held value, on either side. */
                 const double e = 1e-6, ahead = other + e, behind = other - e;
                 const double slope = (lw_function_value_held(f, &ahead, NULL, held) -
-                                      lw_function_value_held(f, &behind, NULL, held)) / (2 * e);
+                                      lw_function_value_held(f, &behind, NULL, held)) /
+                                     (2 * e);
                 const lw_jet jet = lw_function_jet_held(f, &(lw_jet){other, 1, 0}, NULL, held);
                 assert_true(jet.f == value && fabs(jet.d - slope) < 1e-5 * (1 + fabs(slope)));
             }
@@ -253,9 +263,9 @@ static void held_values(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(held_values),          cmocka_unit_test(narrow_strip),
-        cmocka_unit_test(in_signals_and_rates), cmocka_unit_test(square_wave),
-        cmocka_unit_test(hard_contact),         cmocka_unit_test(short_touch),
+        cmocka_unit_test(held_values),           cmocka_unit_test(narrow_strip),
+        cmocka_unit_test(in_signals_and_rates),  cmocka_unit_test(square_wave),
+        cmocka_unit_test(hard_contact),          cmocka_unit_test(short_touch),
         cmocka_unit_test(guards_and_remainders), cmocka_unit_test(endless_switch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

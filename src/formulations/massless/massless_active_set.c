@@ -27,7 +27,8 @@
 /* Conditions at which a force has a kink only have outcomes, too, which are not held. */
 static int conditions_of(const lw_force *force) {
     int count = 0;
-    bool jumps = (force->law && lw_function_jumps(force->law)) || (force->drive && lw_function_jumps(force->drive));
+    bool jumps =
+        (force->law && lw_function_jumps(force->law)) || (force->drive && lw_function_jumps(force->drive));
     for (int k = 0; k < 6; k++) jumps |= force->components[k] && lw_function_jumps(force->components[k]);
     if (!jumps) return 0;
     if (force->law) count += lw_function_conditions(force->law);

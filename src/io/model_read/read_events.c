@@ -54,7 +54,8 @@ static bool read_action(lw_reader *reader, const lw_yaml *node, lw_event_spec *e
     if (!lw_reader_keys(reader, node, keys)) return false;
     const lw_yaml *set = lw_yaml_get(node, "set"), *restitution = lw_yaml_get(node, "restitution");
     if (!set == !restitution) {
-        lw_reader_fault(reader, node->place, remedy, set ? "both set and restitution are given" : "do is empty");
+        lw_reader_fault(reader, node->place, remedy,
+                        set ? "both set and restitution are given" : "do is empty");
         return false;
     }
     return set ? read_set(reader, set, event) : read_restitution(reader, restitution, event);
@@ -66,7 +67,8 @@ static void read_event(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     const size_t before = reader->faults;
     if (!lw_reader_keys(reader, entry, keys)) return;
     lw_event_spec event = {.name = named->name, .place = named->place};
-    const lw_yaml *when = lw_reader_need(reader, entry, "when", "give an expression that passes through zero");
+    const lw_yaml *when =
+        lw_reader_need(reader, entry, "when", "give an expression that passes through zero");
     const lw_yaml *direction = lw_yaml_get(entry, "direction");
     const lw_yaml *action = lw_reader_need(reader, entry, "do", remedy);
     if (when) event.when = lw_reader_function(reader, when, "when", LW_ANY_QUANTITY, &of_time);

@@ -22,25 +22,26 @@
 static const double width = 920, right = 30, head = 64, plot_height = 200, legend_row = 20, legend_gap = 8;
 static const double tick_space = 24, panel_gap = 14, foot = 32;
 
-static const char style[] = "text{font-family:system-ui,-apple-system,'Segoe UI','DejaVu "
-                            "Sans',Helvetica,Arial,sans-serif;font-size:12px;"
-                            "fill:#3c4248}\n"
-                            ".title{font-size:17px;font-weight:600;fill:#15181b}.note{fill:#6b737b}\n"
-                            ".page{fill:#ffffff}.area{fill:#fafbfc}\n"
-                            ".grid{stroke:#e4e7ea;stroke-width:1}.zero{stroke:#b4bac0;stroke-width:1}\n"
-                            ".frame{fill:none;stroke:#8a929a;stroke-width:1}\n"
-                            ".curve{fill:none;stroke-width:1.7;stroke-linejoin:round;stroke-linecap:round}\n"
-                            ".c0{stroke:#0072b2}.c1{stroke:#d55e00}.c2{stroke:#009e73}.c3{stroke:#b3478c}"
-                            ".c4{stroke:#a38a00}.c5{stroke:#189cbd}.c6{stroke:#5f6670}.c7{stroke:#8c5a2b}\n"
-                            ".event{stroke:#8a929a;stroke-width:1;stroke-dasharray:3 3}\n"
-                            ".d1{stroke-dasharray:7 4}.d2{stroke-dasharray:2 4}\n"
-                            "@media (prefers-color-scheme:dark){\n"
-                            "text{fill:#c3c9cf}.title{fill:#f2f4f6}.note{fill:#8f979f}\n"
-                            ".page{fill:#14171a}.area{fill:#1a1e22}\n"
-                            ".grid{stroke:#2b3137}.zero{stroke:#59616a}.frame{stroke:#69717a}\n"
-                            ".c0{stroke:#4aa8e0}.c1{stroke:#ff8a3d}.c2{stroke:#2fcf9f}.c3{stroke:#e58cc0}"
-                            ".c4{stroke:#f5c04d}.c5{stroke:#9ad6ff}.c6{stroke:#b9c0c8}.c7{stroke:#c79a6b}\n"
-                            "}\n";
+static const char style[] =
+    "text{font-family:system-ui,-apple-system,'Segoe UI','DejaVu "
+    "Sans',Helvetica,Arial,sans-serif;font-size:12px;"
+    "fill:#3c4248}\n"
+    ".title{font-size:17px;font-weight:600;fill:#15181b}.note{fill:#6b737b}\n"
+    ".page{fill:#ffffff}.area{fill:#fafbfc}\n"
+    ".grid{stroke:#e4e7ea;stroke-width:1}.zero{stroke:#b4bac0;stroke-width:1}\n"
+    ".frame{fill:none;stroke:#8a929a;stroke-width:1}\n"
+    ".curve{fill:none;stroke-width:1.7;stroke-linejoin:round;stroke-linecap:round}\n"
+    ".c0{stroke:#0072b2}.c1{stroke:#d55e00}.c2{stroke:#009e73}.c3{stroke:#b3478c}"
+    ".c4{stroke:#a38a00}.c5{stroke:#189cbd}.c6{stroke:#5f6670}.c7{stroke:#8c5a2b}\n"
+    ".event{stroke:#6b737b;stroke-width:1;stroke-dasharray:3 3}\n"
+    ".d1{stroke-dasharray:7 4}.d2{stroke-dasharray:2 4}\n"
+    "@media (prefers-color-scheme:dark){\n"
+    "text{fill:#c3c9cf}.title{fill:#f2f4f6}.note{fill:#8f979f}\n"
+    ".page{fill:#14171a}.area{fill:#1a1e22}\n"
+    ".grid{stroke:#2b3137}.zero{stroke:#59616a}.frame{stroke:#69717a}.event{stroke:#8f979f}\n"
+    ".c0{stroke:#4aa8e0}.c1{stroke:#ff8a3d}.c2{stroke:#2fcf9f}.c3{stroke:#e58cc0}"
+    ".c4{stroke:#f5c04d}.c5{stroke:#9ad6ff}.c6{stroke:#b9c0c8}.c7{stroke:#c79a6b}\n"
+    "}\n";
 enum { COLOURS = 8, DASHES = 3 };
 
 /* --- axes ----------------------------------------------------------------------------------------- */
