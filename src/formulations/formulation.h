@@ -43,6 +43,9 @@ typedef struct lw_method_options {
     /* For formulations with .partitions: their independent coordinates, separated by commas; NULL lets the
      * formulation choose. */
     const char *independent;
+    /* Flags of uniqueness will be asked for: their memory is taken at creation. Otherwise each call that asks
+     * for them takes memory. */
+    bool flags;
     /* For formulations with .schemes: the scheme of the reactions, 35, 37 or 38; 0 means the default. */
     int scheme;
     /* Values of the model's inputs for as long as the method exists; every evaluation reads the numbers that

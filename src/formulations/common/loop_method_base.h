@@ -8,6 +8,7 @@
 #define LW_LOOP_METHOD_BASE_H
 
 #include "formulations/formulation.h"
+#include "constraints/redundancy.h"
 #include "model/rows.h"
 
 typedef struct lw_loop_method lw_loop_method;
@@ -21,6 +22,7 @@ struct lw_loop_method {
     double *defect;   /* Per row: H'V - rate. */
     double *body;     /* 6 per body: workspace. */
     double *v;        /* Per speed: the speeds to which the last accelerations with reactions belong. */
+    lw_uniqueness *uniqueness; /* NULL unless options.flags. */
     bool integrating; /* solve is called for a derivative, so that the state may have drifted. */
     bool reacting;    /* solve has to compute lambda too. */
     /* From the state in data: accelerations into data->vdot, multipliers into lambda if `reacting`, forces of
