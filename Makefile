@@ -2,7 +2,7 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SECONDS ?= 60
-MODEL ?= problems/double_pendulum/model.yaml
+MODEL ?= problems/four_bar/model.yaml
 
 CONFIGURE = cmake -S . -G Ninja -Wno-dev --log-level=WARNING
 SANITIZED = $(CONFIGURE) -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1
@@ -23,15 +23,17 @@ build: setup ## build the program, build/linkwork
 	@test -f build/build.ninja || $(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF
 	@cmake --build build --target linkwork-program -j $(JOBS)
 
-run: build ## simulate MODEL (a double pendulum) into results/, with a plot
+run: build ## simulate MODEL (a four-bar linkage) into results/, with a plot and a page that shows it moving
 	@mkdir -p results
 	@name=$$(basename "$(MODEL)" .yaml) && \
 	if [ "$$name" = model ]; then name=$$(basename "$$(dirname "$(MODEL)")"); fi && \
 	build/linkwork run "$(MODEL)" --out "results/$$name.csv" && \
 	build/linkwork plot "results/$$name.csv" --out "results/$$name.svg" >/dev/null && \
+	build/linkwork view "$(MODEL)" --quiet --out "results/$$name.html" && \
 	echo "" && \
 	echo "numbers: $(CURDIR)/results/$$name.csv (any spreadsheet)" && \
-	echo "plot:    $(CURDIR)/results/$$name.svg (any web browser)"
+	echo "plot:    $(CURDIR)/results/$$name.svg (any web browser)" && \
+	echo "moving:  $(CURDIR)/results/$$name.html (any web browser)"
 
 test: setup ## build and run every test
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
@@ -55,8 +57,9 @@ test-thread: setup ## the tests of several threads with the thread sanitizer
 	@cmake --build build-tsan -j $(JOBS) --target $(THREAD_TESTS)
 	@ctest --test-dir build-tsan --output-on-failure --no-tests=error -R thread
 
-test-page: build ## the page of linkwork reproduce in headless Chromium (installs it)
+test-page: build ## the pages of linkwork view and reproduce in headless Chromium (installs it)
 	@bash tools/setup --page
+	@mkdir -p results && python3 tests/page/test_view.py build/linkwork results/view
 	@mkdir -p results && python3 tests/page/test_page.py build/linkwork results/page
 
 check-layers: ## includes point one way

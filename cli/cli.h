@@ -20,7 +20,8 @@ typedef struct cli_command {
                char **argv); /* argv excludes program and command. */
 } cli_command;
 
-extern const cli_command cli_run, cli_check, cli_info, cli_accel, cli_compare, cli_reproduce, cli_plot;
+extern const cli_command cli_run, cli_check, cli_info, cli_accel, cli_compare, cli_reproduce, cli_plot,
+    cli_view;
 
 /* The exit status for a status of the library. */
 int cli_exit_of(lw_status status);

@@ -22,5 +22,6 @@
 #include <linkwork/massless.h>
 #include <linkwork/neglect.h>
 #include <linkwork/io.h>
+#include <linkwork/view.h>
 
 #endif

@@ -50,6 +50,7 @@ static lw_cuts *cuts;
 static lw_directions *directions;
 static lw_neglect *neglect;
 static lw_report *report;
+static lw_animation *animation;
 static lw_run_options run;
 static lw_solver_options solving;
 static lw_compare_options comparing;
@@ -91,11 +92,13 @@ static void set_up(void) {
     assert_int_equal(lw_cuts_create(spec, model, 0, q, &cuts, &error), LW_OK);
     assert_int_equal(lw_directions_create(model, &directions, &error), LW_OK);
     assert_int_equal(lw_neglect_create(spec, 1e-6, &neglect, &error), LW_OK);
+    assert_int_equal(lw_animation_create(model, NULL, &animation, &error), LW_OK);
     nan2[0] = NAN;
 }
 
 static void tear_down(void) {
-    lw_neglect_destroy(neglect), lw_directions_destroy(directions), lw_cuts_destroy(cuts);
+    lw_animation_destroy(animation), lw_neglect_destroy(neglect), lw_directions_destroy(directions),
+        lw_cuts_destroy(cuts);
     lw_merits_destroy(merits), lw_mobility_destroy(mobility), lw_simulation_destroy(simulation);
     lw_solver_batch_destroy(solvers);
     lw_solver_destroy(solver), lw_batch_destroy(batch), lw_batch_destroy(foreign_batch);
@@ -662,6 +665,35 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_plot_results("x.csv", "x.svg", NULL, 1, &error))
         ARGUMENT(lw_plot_with(NULL, "x.svg", &(lw_plot_options){0}, &error))
         ARGUMENT(lw_plot_with("x.csv", "x.svg", NULL, &error))
+        /* --- view.h --- */
+        ARGUMENT(lw_animation_create(NULL, NULL, &(lw_animation *){NULL}, &error))
+        ARGUMENT(lw_animation_create(model, NULL, NULL, &error))
+        ARGUMENT(lw_animation_create(model, "nonsense(", &(lw_animation *){NULL}, &error))
+        ARGUMENT(lw_animation_read(NULL, NULL, &(lw_animation *){NULL}, &error))
+        ARGUMENT(lw_animation_read("x.csv", NULL, NULL, &error))
+        MISUSE(lw_animation_read("/none/such.csv", NULL, &(lw_animation *){NULL}, NULL) == LW_ERROR_FILE)
+        MISUSE((lw_animation_destroy(NULL), true))
+        MISUSE(lw_animation_model(NULL) == NULL)
+        MISUSE(lw_animation_samples(NULL) == 0)
+        MISUSE(lw_animation_wants_accelerations(NULL) == false)
+        MISUSE(lw_animation_wants_reactions(NULL) == false)
+        ARGUMENT(lw_animation_sample(NULL, &(lw_sample){0}))
+        ARGUMENT(lw_animation_sample(animation, NULL))
+        ARGUMENT(lw_animation_sample(animation, &(lw_sample){.q = NULL, .v = v}))
+        ARGUMENT(lw_animation_sample(animation, &(lw_sample){.t = NAN, .q = q, .v = v}))
+        ARGUMENT(lw_animation_sample(animation, &(lw_sample){.q = inf2, .v = v}))
+        ARGUMENT(lw_animation_event(NULL, 0, "kind", "text"))
+        ARGUMENT(lw_animation_event(animation, 0, NULL, "text"))
+        ARGUMENT(lw_animation_note(NULL, "text"))
+        ARGUMENT(lw_animation_note(animation, NULL))
+        ARGUMENT(lw_animation_finish(NULL, NULL, NULL))
+        ARGUMENT(lw_view_write(NULL, 1, "x.html", NULL, &error))
+        ARGUMENT(lw_view_write((const lw_animation *const[]){NULL}, 1, "x.html", NULL, &error))
+        ARGUMENT(lw_view_write((const lw_animation *const[]){animation}, 3, "x.html", NULL, &error))
+        ARGUMENT(lw_view_write((const lw_animation *const[]){animation}, 1, NULL, NULL, &error))
+        ARGUMENT(lw_view_write((const lw_animation *const[]){animation}, 1, "x.html", NULL,
+                               &error)) /* no samples */
+        ARGUMENT(lw_view_write_data((const lw_animation *const[]){NULL}, 1, "x.json", NULL, &error))
     }
     return false;
 }

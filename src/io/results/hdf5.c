@@ -454,6 +454,66 @@ static const char *get_attribute(hdf5_table *reader, const char *place, const ch
     return kept ? kept : "";
 }
 
+/* An attribute of either kind as text, "" if there is none. */
+static const char *get_any_attribute(hdf5_table *reader, const char *place, const char *key) {
+    if (H5Aexists_by_name(reader->file, place, key, H5P_DEFAULT) <= 0) return "";
+    hid_t attribute = H5Aopen_by_name(reader->file, place, key, H5P_DEFAULT, H5P_DEFAULT);
+    if (attribute < 0) return "";
+    hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
+    H5T_class_t class = H5Tget_class(type);
+    char text[40] = "";
+    double number;
+    if ((class == H5T_FLOAT || class == H5T_INTEGER) && H5Sget_simple_extent_npoints(space) == 1 &&
+        H5Aread(attribute, H5T_NATIVE_DOUBLE, &number) >= 0)
+        snprintf(text, sizeof text, "%.17g", number);
+    (void)H5Sclose(space);
+    (void)H5Tclose(type);
+    (void)H5Aclose(attribute);
+    const char *kept = text[0] ? lw_arena_text(reader->arena, text) : get_attribute(reader, place, key);
+    return kept ? kept : "";
+}
+
+/* The model's text, a single text of any length; "" if there is none. */
+static const char *get_model_text(hdf5_table *reader) {
+    if (H5Lexists(reader->file, "model_text", H5P_DEFAULT) <= 0) return "";
+    hid_t set = H5Dopen2(reader->file, "model_text", H5P_DEFAULT);
+    if (set < 0) return "";
+    hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    const char *kept = NULL;
+    if (H5Tget_class(type) == H5T_STRING && H5Sget_simple_extent_npoints(space) == 1) {
+        if (H5Tis_variable_str(type) > 0) {
+            char *text = NULL;
+            if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &text) >= 0 && text) {
+                kept = lw_arena_text(reader->arena, text);
+                (void)H5free_memory(text);
+            }
+        } else {
+            char *text = LW_NEW(reader->arena, char, H5Tget_size(type) + 1);
+            if (text && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0) kept = text;
+        }
+    }
+    (void)H5Sclose(space);
+    (void)H5Tclose(type);
+    (void)H5Dclose(set);
+    return kept ? kept : "";
+}
+
+static const char *hdf5_text(lw_results_table *table, const char *key) {
+    hdf5_table *reader = (hdf5_table *)table;
+    watch over;
+    watch_begin(&over);
+    const char *text = "";
+    if (strcmp(key, "model_text") == 0) {
+        text = get_model_text(reader);
+    } else {
+        if (H5Lexists(reader->file, "summary", H5P_DEFAULT) > 0)
+            text = get_any_attribute(reader, "summary", key);
+        if (!text[0]) text = get_any_attribute(reader, "/", key);
+    }
+    watch_end(&over);
+    return text;
+}
+
 /* The texts of a list with one text per column; text k starts at *size * k. NULL if there is no such list. */
 static char *get_texts(hdf5_table *reader, const char *name, size_t *size) {
     char *texts = NULL;
@@ -605,6 +665,7 @@ lw_status lw_results_table_open_hdf5(const char *path, lw_results_table **table,
     reader->arena = arena;
     reader->file = reader->data = H5I_INVALID_HID;
     reader->table.read = read_rows;
+    reader->table.text = hdf5_text;
     reader->table.close = close_table;
     watch over;
     watch_begin(&over);

@@ -19,6 +19,12 @@
 /* A longer field means that a quote is not closed, or that the file has another format. */
 enum { LONGEST_FIELD = 1 << 20, BUFFER_SIZE = 1 << 16 };
 
+/* A line "# key: value". */
+typedef struct metadata {
+    const char *line; /* "key: value" */
+    struct metadata *next;
+} metadata;
+
 /* A table and the state of its reader. */
 typedef struct {
     lw_results_table table; /* the public part; it must be the first member */
@@ -32,6 +38,9 @@ typedef struct {
     size_t field_length, field_capacity;
     size_t row_capacity;
     size_t event_room;
+    struct metadata *metadata; /* the last line first */
+    char *model_text;          /* its lines, each with an end of line; NULL: none */
+    size_t model_length, model_capacity;
 } table_reader;
 
 typedef enum { END_FIELD, END_LINE, END_FILE, END_MEMORY, END_TOO_LONG } ending;
@@ -138,10 +147,34 @@ static bool take_event(table_reader *reader, const char *text) {
     return true;
 }
 
+/* Appends a line of the model's text. */
+static bool take_model_line(table_reader *reader, const char *line) {
+    size_t length = strlen(line);
+    if (reader->model_length + length + 2 > reader->model_capacity) {
+        size_t capacity = 2 * reader->model_capacity + length + 1024;
+        char *text = realloc(reader->model_text, capacity);
+        if (!text) return false;
+        reader->model_text = text;
+        reader->model_capacity = capacity;
+    }
+    memcpy(reader->model_text + reader->model_length, line, length);
+    reader->model_length += length + 1;
+    reader->model_text[reader->model_length - 1] = '\n';
+    reader->model_text[reader->model_length] = '\0';
+    return true;
+}
+
 static bool take_metadata(table_reader *reader, const char *line) {
     static const char *const event = " event: ";
     if (strncmp(line, event, strlen(event)) == 0) return take_event(reader, line + strlen(event));
 
+    if (line[0] == '|') return take_model_line(reader, line + 1 + (line[1] == ' '));
+    if (line[0] == ' ' && strstr(line, ": ")) {
+        metadata *entry = LW_NEW(reader->arena, metadata, 1);
+        if (!entry || !(entry->line = lw_arena_text(reader->arena, line + 1))) return false;
+        entry->next = reader->metadata;
+        reader->metadata = entry;
+    }
     const struct {
         const char *key;
         const char **value;
@@ -251,11 +284,23 @@ static void release(table_reader *reader) {
     free(reader->table.lines);
     for (size_t k = 0; k < reader->table.column_count; k++) free(reader->table.columns[k].values);
     free(reader->field);
+    free(reader->model_text);
     lw_arena_destroy(reader->arena);
     free(reader);
 }
 
 static void close_csv(lw_results_table *table) { release((table_reader *)table); }
+
+static const char *csv_text(lw_results_table *table, const char *key) {
+    const table_reader *reader = (table_reader *)table;
+    if (strcmp(key, "model_text") == 0) return reader->model_text ? reader->model_text : "";
+    size_t length = strlen(key);
+    for (const metadata *entry = reader->metadata; entry; entry = entry->next)
+        if (strncmp(entry->line, key, length) == 0 && entry->line[length] == ':' &&
+            entry->line[length + 1] == ' ')
+            return entry->line + length + 2;
+    return "";
+}
 
 static lw_status read_csv(lw_results_table *table, lw_error *error);
 
@@ -264,6 +309,7 @@ static lw_status open_csv(const char *path, lw_results_table **table, lw_error *
     if (!reader) return lw_fail(error, LW_ERROR_MEMORY, path, NULL, "memory is out");
     reader->line = 1;
     reader->table.read = read_csv;
+    reader->table.text = csv_text;
     reader->table.close = close_csv;
     reader->table.model = reader->table.method = reader->table.integrator = "";
     reader->arena = lw_arena_create(NULL);
@@ -410,6 +456,10 @@ lw_status lw_results_table_read(lw_results_table *table, lw_error *error) {
 
 void lw_results_table_close(lw_results_table *table) {
     if (table) table->close(table);
+}
+
+const char *lw_results_table_text(lw_results_table *table, const char *key) {
+    return table->text(table, key);
 }
 
 int lw_results_table_column(const lw_results_table *table, const char *name) {

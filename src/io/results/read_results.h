@@ -32,6 +32,7 @@ struct lw_results_table {
     int *lines;  /* line of each row in a file of text that was read strictly; otherwise NULL */
 
     lw_status (*read)(lw_results_table *table, lw_error *error); /* of the file's format */
+    const char *(*text)(lw_results_table *table, const char *key);
     void (*close)(lw_results_table *table);
 };
 
@@ -39,6 +40,10 @@ struct lw_results_table {
 lw_status lw_results_table_open(const char *path, lw_results_table **table, lw_error *error);
 lw_status lw_results_table_read(lw_results_table *table, lw_error *error);
 void lw_results_table_close(lw_results_table *table);
+
+/* A piece of metadata as text, "" if the file has none: any key of docs/results.md, and "model_text". The
+ * keys of the summary, which prevail, are known after reading. */
+const char *lw_results_table_text(lw_results_table *table, const char *key);
 
 /* The column with this header, or with this name without its unit; -1 if there is none. */
 int lw_results_table_column(const lw_results_table *table, const char *name);

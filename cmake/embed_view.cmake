@@ -1,0 +1,38 @@
+# Writes a C file with the script, the style and the body of the page of linkwork view (src/export/view/view_assets.h).
+# cmake -DPAGE=<src/export/view/page> -DTHREE=<three.min.js> -DORBIT=<OrbitControls.js> -DOUTPUT=<file.c> -P embed_view.cmake
+# The script is three.js and OrbitControls, as they are installed, and then our own files in one function. Bytes, not string
+# literals: compilers need not take long ones.
+set(own data.js theme.js shapes.js glyphs.js scene.js arrows.js plots.js panels.js timeline.js main.js)
+set(script "/*\n")
+file(READ ${PAGE}/three_licence.txt licence)
+string(APPEND script "${licence}*/\n")
+foreach(file ${THREE} ${ORBIT})
+    file(READ ${file} text)
+    string(APPEND script "${text}\n")
+endforeach()
+string(APPEND script "(function () {\n'use strict';\n")
+foreach(name ${own})
+    file(READ ${PAGE}/${name} text)
+    string(APPEND script "${text}\n")
+endforeach()
+string(APPEND script "})();\n")
+string(FIND "${script}" "</script" end)
+if(NOT end EQUAL -1)
+    message(FATAL_ERROR "a script of the page has </script in it, which would end it")
+endif()
+file(READ ${PAGE}/page.css style)
+file(READ ${PAGE}/page.html body)
+
+set(c "/* Made by cmake/embed_view.cmake. */\n#include \"export/view/view_assets.h\"\n")
+foreach(part script style body)
+    file(WRITE ${OUTPUT}.${part} "${${part}}")
+    file(READ ${OUTPUT}.${part} bytes HEX)
+    string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
+    string(APPEND c "const unsigned char lw_view_${part}[] = {\n${bytes}0};\n"
+           "const size_t lw_view_${part}_size = sizeof lw_view_${part} - 1;\n")
+    if(NOT part STREQUAL body)
+        file(SHA256 ${OUTPUT}.${part} hash)
+        string(APPEND c "const char lw_view_${part}_hash[] = \"${hash}\";\n")
+    endif()
+endforeach()
+file(WRITE ${OUTPUT} "${c}")
