@@ -1,6 +1,7 @@
 /* cmd_compare.c - linkwork compare: every method on one model, side by side.
  */
 #include "compare_call.h"
+#include "compare_page.h"
 #include "run_request.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 /* The request on the command line; 0 and NULL mean that an option is not given. */
 typedef struct request {
     run_request run;
-    const char *methods, *sweep;
+    const char *methods, *sweep, *page;
     double budget;
     bool no_run;
     cli_changes changes;
@@ -27,6 +28,9 @@ static int check_request(const cli_command *command, const request *asked) {
             command, CLI_WRONG,
             "--end, --step, --tol, --integrator and --drift are for the run, and --sweep makes none; "
             "leave them out");
+    if (asked->sweep && asked->page)
+        return cli_say(command, CLI_WRONG,
+                       "--page shows one model, and --sweep has many; leave one of them out");
     return run_request_check(command, run, "compare.csv");
 }
 
@@ -309,6 +313,13 @@ static int compare_one(compare_call *call, const lw_model *model, const request 
         int written =
             asked->run.out ? compare_write(call->command, asked->run.out, print_one, &one) : CLI_DONE;
         if (written != CLI_DONE) result = written;
+        if (asked->page) {
+            written = compare_page(call, asked->page, model, &options.run, results, count);
+            if (written != CLI_DONE)
+                result = written;
+            else if (!asked->run.as_json && !to_output)
+                printf("\nall on one page: %s/index.html\n", asked->page);
+        }
     }
     free(results);
     return result;
@@ -335,6 +346,8 @@ static int compare(const cli_command *command, int argc, char **argv) {
          "5", .number = &asked.budget, .unit = "s"},
         {"out", "FILE", "write the numbers there too, as .csv; - is standard output", "compare.csv",
          .text = &asked.run.out},
+        {"page", "DIR", "a page with all of it and the mechanism moving, DIR/index.html", "compare",
+         .text = &asked.page},
         CLI_SET_OPTION(asked.changes),
         CLI_INPUT_OPTION(asked.changes),
         CLI_PATH_OPTION(asked.changes),

@@ -101,6 +101,7 @@ static double seconds_now(void) {
 static lw_status work_on(const chosen *what, const char *folder, bool quick, reproduce_outcome *o) {
     double start = seconds_now();
     o->paper = what->paper;
+    o->problem = what->item->problem;
     snprintf(o->name, sizeof o->name, "%s/%s", what->paper->name, what->item->name);
     o->work = (reproduction){.item = o->name,
                              .summary = what->item->summary,
@@ -186,6 +187,7 @@ static void print_json(const reproduce_outcome *outcomes, int count) {
         json_text(&j, "failure", o->failure[0] ? o->failure : NULL);
         json_text(&j, "data", o->work.files[0][0] ? o->work.files[0] : NULL);
         json_text(&j, "figure", o->work.files[1][0] ? o->work.files[1] : NULL);
+        json_text(&j, "path_figure", o->work.path_figure[0] ? o->work.path_figure : NULL);
         json_array(&j, "rows");
         for (int i = 0; i < o->work.row_count; i++) {
             const reproduce_row *row = &o->work.rows[i];

@@ -206,10 +206,15 @@ static int check_request(const cli_command *command, const request *asked, const
             "--record, --set and --still are for a model",
             files->items[0]);
     if (asked->run.out && strcmp(asked->run.out, "-") != 0 && !ends_with(asked->run.out, ".html") &&
-        !ends_with(asked->run.out, ".htm"))
-        return cli_say(command, CLI_WRONG,
-                       "--out: \"%s\" does not end in .html, and a page is written; give e.g. --out %s.html",
-                       asked->run.out, asked->run.out);
+        !ends_with(asked->run.out, ".htm") && !ends_with(asked->run.out, ".glb"))
+        return cli_say(
+            command, CLI_WRONG,
+            "--out: \"%s\" ends neither in .html nor in .glb, and a page or glTF is written; give e.g. "
+            "--out %s.html",
+            asked->run.out, asked->run.out);
+    if (asked->run.out && ends_with(asked->run.out, ".glb") && (files->count == 2 || asked->png))
+        return cli_say(command, CLI_WRONG, "a .glb file shows one motion, without a page; leave %s out",
+                       asked->png ? "--png" : files->items[1]);
     if (asked->png && asked->run.out && strcmp(asked->run.out, "-") == 0)
         return cli_say(command, CLI_WRONG,
                        "--png draws the page, so that it has to be a file; give --out "
@@ -234,6 +239,18 @@ static void tell_of_page(const char *path) {
                 size / 1e6);
 }
 
+static int write_gltf(const cli_command *command, const char *path, const request *asked,
+                      const lw_animation *animation) {
+    lw_error error = {0};
+    lw_gltf_summary summary;
+    lw_status status = lw_animation_gltf(animation, path, NULL, &summary, &error);
+    if (status != LW_OK) return cli_fault(command, status, &error);
+    if (!asked->quiet)
+        printf("%s (%.2f MB); Blender, PowerPoint and viewers of glTF open it\n", path,
+               (double)summary.bytes / 1e6);
+    return CLI_DONE;
+}
+
 static int write_page(const cli_command *command, const cli_list *files, const request *asked,
                       const lw_animation *const *animations) {
     char name[4096];
@@ -241,6 +258,7 @@ static int write_page(const cli_command *command, const cli_list *files, const r
     if (!out && !page_name(files->items[0], name, sizeof name))
         return cli_say(command, CLI_WRONG, "the file's name is too long; give --out FILE.html");
     if (!out) out = name;
+    if (ends_with(out, ".glb")) return write_gltf(command, out, asked, animations[0]);
     lw_view_options options = {0};
     for (int k = 0; k < 2 && files->count == 2; k++) {
         const char *slash = strrchr(files->items[k], '/');
@@ -257,9 +275,10 @@ static int write_page(const cli_command *command, const cli_list *files, const r
 static int view(const cli_command *command, int argc, char **argv) {
     request asked = {0};
     const cli_option options[] = {
-        {"out", "FILE.html",
-         "the page; otherwise beside the model or results, with .html; - is standard output", "crane.html",
-         .text = &asked.run.out},
+        {"out", "FILE",
+         "the page, .html, or glTF, .glb; otherwise beside the model or results, with .html; - is "
+         "standard output",
+         "crane.html", .text = &asked.run.out},
         {"method", "NAME", "the formulation, or auto", "tree", .text = &asked.method},
         {"integrator", "NAME", "linkwork info lists them", "bdf", .text = &asked.run.integrator},
         {"step", "H", "fixed step of rk4, largest step of the others, s", "\"1 ms\"",

@@ -250,10 +250,22 @@ lw_status reproduce_figure(reproduction *r, const reproduce_table *table, const 
     }
     lw_plot_options options = *plot;
     if (!options.title) options.title = r->summary;
-    if (!options.subtitle) options.subtitle = r->item;
+    options.no_heading = true; /* Page and terminal say what it is. */
     lw_status status = write_csv(r, table, r->files[0], error);
     if (status == LW_OK) status = lw_plot_with(r->files[0], r->files[1], &options, error);
     if (status != LW_OK) r->files[0][0] = r->files[1][0] = '\0';
+    return status;
+}
+
+lw_status reproduce_paths(reproduction *r, const char *x, const char *y, lw_error *error) {
+    if (!r->folder || !r->files[0][0]) return LW_OK;
+    int length = snprintf(r->path_figure, sizeof r->path_figure, "%s/%s-path.svg", r->folder, r->item);
+    if (length < 0 || (size_t)length >= sizeof r->path_figure)
+        return reproduce_fail(error, LW_ERROR_FILE, "the name of the folder is too long");
+    const lw_plot_options options = {
+        .columns = &y, .count = 1, .x = x, .title = r->summary, .no_heading = true};
+    lw_status status = lw_plot_with(r->files[0], r->path_figure, &options, error);
+    if (status != LW_OK) r->path_figure[0] = '\0';
     return status;
 }
 

@@ -37,13 +37,15 @@ typedef struct reproduction {
     progress bar;
     reproduce_row *rows;
     int row_count;
-    char files[2][256]; /* data and figure written; "" if not */
+    char files[2][256];    /* data and figure written; "" if not */
+    char path_figure[256]; /* a figure of paths; "" if there is none */
 } reproduction;
 
 typedef struct reproduce_item {
     const char *name;    /* name in the paper */
     const char *summary; /* one line */
     lw_status (*run)(reproduction *r, lw_error *error);
+    const char *problem; /* the mechanism that it is about, a folder of problems/; NULL: none */
 } reproduce_item;
 
 typedef struct reproduce_paper {
@@ -62,6 +64,8 @@ typedef struct reproduce_outcome {
     char failure[2048]; /* why the computation ended early, or "" */
     double seconds;
     bool ok;
+    const char *problem; /* the item's */
+    char moving[64];     /* the name of the mechanism whose motion is beside the page; "": none */
 } reproduce_outcome;
 
 void reproduce_tally(const reproduce_outcome *outcomes, int count, reproduce_count *sum);
@@ -69,8 +73,8 @@ void reproduce_tally(const reproduce_outcome *outcomes, int count, reproduce_cou
 const char *reproduce_origin(char text[24], const reproduce_row *row);
 /* The number as text, or "-" for NaN. */
 const char *reproduce_number(char text[24], double x);
-/* Writes folder/index.html: all outcomes with their figures, in one file that needs no other. */
-lw_status reproduce_page(const char *folder, const reproduce_outcome *outcomes, int count, bool quick,
+/* Writes folder/index.html, all outcomes with their figures, and folder/motions, the mechanisms moving. */
+lw_status reproduce_page(const char *folder, reproduce_outcome *outcomes, int count, bool quick,
                          lw_error *error);
 
 extern const reproduce_paper reproduce_anderson2003, reproduce_mufti1983, reproduce_arnold2013,
@@ -118,6 +122,9 @@ double reproduce_exponent(const reproduce_table *table, int x, int y, int first,
 /* Writes the CSV file and the figure, if there is a folder for files. */
 lw_status reproduce_figure(reproduction *r, const reproduce_table *table, const lw_plot_options *plot,
                            lw_error *error);
+
+/* Writes a figure of paths, column y against column x, in addition; a * in both stands for the same. */
+lw_status reproduce_paths(reproduction *r, const char *x, const char *y, lw_error *error);
 
 /* Each sample of a run becomes a row of the table: t in column 0, coordinates q[k] in columns from first on,
  * then, if requested, the violation of the loops. */

@@ -372,11 +372,11 @@ static lw_status fig11(reproduction *r, lw_error *error) {
 }
 
 static const reproduce_item items[] = {
-    {"fig5", "four-bar linkage: trajectories by rcr and by cut lie on each other", fig5},
-    {"fig6", "four-bar linkage: how the loop opens in time, by rcr and by cut", fig6},
-    {"fig8", "redundant five-bar mechanism: independent coordinates", fig8},
-    {"fig10", "ladders with matched inertias move like one pendulum", fig10},
-    {"fig11", "ladders: time of a call against the number of cells", fig11},
+    {"fig5", "four-bar linkage: trajectories by rcr and by cut lie on each other", fig5, "four_bar"},
+    {"fig6", "four-bar linkage: how the loop opens in time, by rcr and by cut", fig6, "four_bar"},
+    {"fig8", "redundant five-bar mechanism: independent coordinates", fig8, "five_bar_redundant"},
+    {"fig10", "ladders with matched inertias move like one pendulum", fig10, "ladder"},
+    {"fig11", "ladders: time of a call against the number of cells", fig11, "ladder"},
 };
 const reproduce_paper reproduce_anderson2003 = {
     "anderson2003", items, sizeof items / sizeof *items,

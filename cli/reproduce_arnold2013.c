@@ -606,6 +606,7 @@ static lw_status walker(reproduction *r, lw_error *error) {
     if (status == LW_OK) status = trace_walk(r, without, "massless", &table, 3, error);
     if (status == LW_OK)
         status = reproduce_figure(r, &table, &(lw_plot_options){.columns = panels, .count = 2}, error);
+    if (status == LW_OK) status = reproduce_paths(r, "way, *", "height, *", error);
     reproduce_table_clear(&table);
     lw_neglect_destroy(neglect);
     lw_model_destroy(with);
@@ -615,11 +616,13 @@ static lw_status walker(reproduction *r, lw_error *error) {
 }
 
 static const reproduce_item items[] = {
-    {"fig2", "two oscillators: steps of BDF codes as m1/m2 falls to 0", fig2},
-    {"limit", "two oscillators: O(m1) from the limit m1 = 0, and its estimate", limit},
-    {"sect4", "two chains with a body without mass against the matrix exponential", sect4},
-    {"condensed", "the condensed equations (33)-(36), coefficient by coefficient", condensed},
-    {"walker", "a walking machine: effort with light legs, and with their inertia neglected", walker},
+    {"fig2", "two oscillators: steps of BDF codes as m1/m2 falls to 0", fig2, "two_oscillators"},
+    {"limit", "two oscillators: O(m1) from the limit m1 = 0, and its estimate", limit, "two_oscillators"},
+    {"sect4", "two chains with a body without mass against the matrix exponential", sect4,
+     "arnold_sect4_upper"},
+    {"condensed", "the condensed equations (33)-(36), coefficient by coefficient", condensed, NULL},
+    {"walker", "a walking machine: effort with light legs, and with their inertia neglected", walker,
+     "walker"},
 };
 const reproduce_paper reproduce_arnold2013 = {
     .name = "arnold2013",

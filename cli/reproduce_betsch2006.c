@@ -223,19 +223,20 @@ static void steady(double t, double x[3]) {
     x[2] = top_l * cos(top_tilt);
 }
 
-/* Records x, z, analytic x, z, and the distance from the analytic position. */
+/* Records x, y, z, the same of the analytic solution, and the distance from it. */
 static void watch_centre(const watcher *w, const lw_sample *sample, double *row) {
     double tip[3], R[9], a[3], x[3];
     lw_body_pose(w->model, w->data, sample->t, sample->q, 1, tip, R);
     for (int k = 0; k < 3; k++) x[k] = tip[k] + top_l * R[3 * k + 2];
     steady(sample->t, a);
-    row[0] = x[0], row[1] = x[2], row[2] = a[0], row[3] = a[2];
-    row[4] =
+    for (int k = 0; k < 3; k++) row[k] = x[k], row[3 + k] = a[k];
+    row[6] =
         sqrt((x[0] - a[0]) * (x[0] - a[0]) + (x[1] - a[1]) * (x[1] - a[1]) + (x[2] - a[2]) * (x[2] - a[2]));
 }
 
-static const char *const centre_headers[] = {"t [s]",           "x [m]",           "z [m]",
-                                             "x, analytic [m]", "z, analytic [m]", "distance [m]"};
+static const char *const centre_headers[] = {"t [s]",           "x [m]",           "y [m]",
+                                             "z [m]",           "x, analytic [m]", "y, analytic [m]",
+                                             "z, analytic [m]", "distance [m]"};
 
 /* Computes the largest distance from the analytic solution. */
 static lw_status top_distance(reproduction *r, const char *method, double h, double end, double *distance,
@@ -243,9 +244,9 @@ static lw_status top_distance(reproduction *r, const char *method, double h, dou
     lw_model *model;
     reproduce_table table = {.values = NULL};
     lw_status status = reproduce_model("gyro_top", NULL, 0, &model, error);
-    if (status == LW_OK) status = reproduce_table_create(&table, centre_headers, 6, rows_of(end, h), error);
+    if (status == LW_OK) status = reproduce_table_create(&table, centre_headers, 8, rows_of(end, h), error);
     if (status == LW_OK) status = watched_run(r, model, method, h, end, &table, 1, watch_centre, NULL, error);
-    if (status == LW_OK) *distance = range(&table, 5); /* The distance starts at zero. */
+    if (status == LW_OK) *distance = range(&table, 7); /* The distance starts at zero. */
     reproduce_table_clear(&table);
     lw_model_destroy(model);
     return status;
@@ -257,12 +258,13 @@ static lw_status centre_figure(reproduction *r, double h, double *distance, lw_e
     reproduce_table table = {.values = NULL};
     lw_status status = reproduce_model("gyro_top", NULL, 0, &model, error);
     if (status == LW_OK)
-        status = reproduce_table_create(&table, centre_headers, 6, rows_of(top_end, h), error);
+        status = reproduce_table_create(&table, centre_headers, 8, rows_of(top_end, h), error);
     if (status == LW_OK)
         status = watched_run(r, model, "director", h, top_end, &table, 1, watch_centre, NULL, error);
-    if (status == LW_OK) *distance = range(&table, 5);
+    if (status == LW_OK) *distance = range(&table, 7);
     if (status == LW_OK)
         status = reproduce_figure(r, &table, &(lw_plot_options){.columns = panels, .count = 2}, error);
+    if (status == LW_OK) status = reproduce_paths(r, "x*", "y*", error);
     reproduce_table_clear(&table);
     lw_model_destroy(model);
     return status;
@@ -516,21 +518,23 @@ static lw_status fig25(reproduction *r, lw_error *error) {
 }
 
 static const reproduce_item items[] = {
-    {"table2", "gyro top: condition of the iteration matrix against the step", table2},
-    {"table3", "cylindrical pair: condition of the iteration matrix against the step", table3},
-    {"table4", "planar pair: condition of the iteration matrix against the step", table4},
-    {"table5", "six-body linkage: condition of the iteration matrix against the step", table5},
-    {"fig8", "gyro top, h = 0.05: centre of mass against the analytic solution", fig8},
-    {"fig9", "gyro top, h = 0.01: centre of mass against the analytic solution", fig9},
-    {"fig10", "gyro top, h = 0.05: energy and angular momentum", fig10},
-    {"fig13", "cylindrical pair, h = 0.01: energy and angular momentum", fig13},
-    {"fig14", "cylindrical pair, h = 0.01: relative coordinates", fig14},
-    {"fig17", "planar pair, h = 0.01: energy and angular momentum", fig17},
-    {"fig18", "planar pair, h = 0.001: relative coordinates", fig18},
-    {"fig23", "six-body linkage, h = 0.01: energy and angular momentum", fig23},
-    {"fig25", "six-body linkage, h = 0.01: relative coordinates", fig25},
-    {"order", "second order against the analytic top", order},
-    {"conservation", "energy, momenta and constraints by both schemes in all examples", conservation},
+    {"table2", "gyro top: condition of the iteration matrix against the step", table2, "gyro_top"},
+    {"table3", "cylindrical pair: condition of the iteration matrix against the step", table3,
+     "cylindrical_pair"},
+    {"table4", "planar pair: condition of the iteration matrix against the step", table4, "planar_pair"},
+    {"table5", "six-body linkage: condition of the iteration matrix against the step", table5,
+     "six_body_linkage"},
+    {"fig8", "gyro top, h = 0.05: centre of mass against the analytic solution", fig8, "gyro_top"},
+    {"fig9", "gyro top, h = 0.01: centre of mass against the analytic solution", fig9, "gyro_top"},
+    {"fig10", "gyro top, h = 0.05: energy and angular momentum", fig10, "gyro_top"},
+    {"fig13", "cylindrical pair, h = 0.01: energy and angular momentum", fig13, "cylindrical_pair"},
+    {"fig14", "cylindrical pair, h = 0.01: relative coordinates", fig14, "cylindrical_pair"},
+    {"fig17", "planar pair, h = 0.01: energy and angular momentum", fig17, "planar_pair"},
+    {"fig18", "planar pair, h = 0.001: relative coordinates", fig18, "planar_pair"},
+    {"fig23", "six-body linkage, h = 0.01: energy and angular momentum", fig23, "six_body_linkage"},
+    {"fig25", "six-body linkage, h = 0.01: relative coordinates", fig25, "six_body_linkage"},
+    {"order", "second order against the analytic top", order, "gyro_top"},
+    {"conservation", "energy, momenta and constraints by both schemes in all examples", conservation, NULL},
 };
 
 const reproduce_paper reproduce_betsch2006 = {"betsch2006", items, sizeof items / sizeof items[0],

@@ -769,12 +769,16 @@ static lw_status changes(reproduction *r, lw_error *error) {
 }
 
 static const reproduce_item items[] = {
-    {"pendulum", "physical pendulum: the criterion (26), D (25) and M_d", pendulum_formulas},
-    {"closing", "four-bar linkage: closing conditions (40)-(42), D (43), B (44)", closing},
-    {"reactions", "four-bar linkage: reactions in O4 by schemes (35), (37), (38)", reactions},
-    {"fig3", "four-bar linkage: the criterion over a turn of the crank", fig3},
-    {"mass", "four-bar linkage: masses change the best choice, and SVD does not see it", masses},
-    {"changes", "four-bar linkage: a run that changes coordinates, without a loss of order or step", changes},
+    {"pendulum", "physical pendulum: the criterion (26), D (25) and M_d", pendulum_formulas,
+     "blajer_pendulum"},
+    {"closing", "four-bar linkage: closing conditions (40)-(42), D (43), B (44)", closing, "blajer_four_bar"},
+    {"reactions", "four-bar linkage: reactions in O4 by schemes (35), (37), (38)", reactions,
+     "blajer_four_bar"},
+    {"fig3", "four-bar linkage: the criterion over a turn of the crank", fig3, "blajer_four_bar"},
+    {"mass", "four-bar linkage: masses change the best choice, and SVD does not see it", masses,
+     "blajer_four_bar"},
+    {"changes", "four-bar linkage: a run that changes coordinates, without a loss of order or step", changes,
+     "blajer_four_bar"},
 };
 const reproduce_paper reproduce_blajer1994 = {"blajer1994", items, sizeof items / sizeof *items,
                                               "W. Blajer, W. Schiehlen and W. Schirm (1994). A projective "

@@ -112,10 +112,11 @@ static lw_status basis(reproduction *r, lw_error *error) {
 }
 
 static const reproduce_item items[] = {
-    {"example1", "incidence and path matrices (1), (25) of the six-body example", example1},
+    {"example1", "incidence and path matrices (1), (25) of the six-body example", example1, "six_bodies"},
     {"basis", "motion without multipliers: Z from the graph (40-d), (67)-(73), and by QR, partition, SVD",
-     basis},
-    {"table", "the comparison the paper could not make: its methods on a four-bar linkage", table},
+     basis, NULL},
+    {"table", "the comparison the paper could not make: its methods on a four-bar linkage", table,
+     "four_bar"},
 };
 const reproduce_paper reproduce_mufti1983 = {"mufti1983", items, sizeof items / sizeof *items,
                                              "I. H. Mufti (1983). Equations of motion for rigid multibody "

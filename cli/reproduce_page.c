@@ -1,75 +1,22 @@
 /* reproduce_page.c - all reproduced items on one page: index.html, with figures, tables and the command for
  * each.
  *
- * The page needs no other file and no network: the figures are embedded as data and follow, as the page does,
- * the viewer's preference for light or dark. Numbers are those of the rows; nothing is computed here.
+ * The figures are embedded as data and follow, as the page does, the viewer's preference for light or dark.
+ * The mechanisms move in frames: pages of linkwork view in the folder motions beside it, which load when they
+ * are unfolded. Numbers are those of the rows; only their ratios are computed here. Long tables fold.
  */
+#define _POSIX_C_SOURCE 200809L
+#include "page.h"
 #include "reproduce.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static const char style[] =
-    ":root{color-scheme:light dark;--page:#f6f7f9;--card:#ffffff;--ink:#15181b;--soft:#59626b;--line:#dfe3e8;"
-    "--accent:#0b63a5;--good:#0a7d55;--good-bg:#e2f5ec;--bad:#b3261e;--bad-bg:#fbe7e5;--code:#eef1f4}\n"
-    "@media (prefers-color-scheme:dark){:root{--page:#0e1113;--card:#14171a;--ink:#eef1f4;--soft:#a2abb4;"
-    "--line:#2b3137;--accent:#6cb8ee;--good:#4fd6a4;--good-bg:#10352a;--bad:#ff8f86;--bad-bg:#43191a;"
-    "--code:#20262b}}\n"
-    "*{box-sizing:border-box}html{scroll-behavior:smooth}\n"
-    "@media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}\n"
-    "body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,-apple-system,'Segoe UI',"
-    "'DejaVu Sans',sans-serif}\n"
-    "a{color:var(--accent);text-decoration:none}a:hover,a:focus{text-decoration:underline}\n"
-    "header,main,footer{max-width:1120px;margin:0 auto;padding:0 24px}\n"
-    "header{padding-top:56px;padding-bottom:8px;display:flex;gap:36px;align-items:center;flex-wrap:wrap}\n"
-    "header svg{width:150px;height:104px;flex:none}header div{flex:1 1 420px;min-width:0}\n"
-    "h1{font-size:44px;line-height:1.1;letter-spacing:-.02em;margin:0}\n"
-    ".lead{font-size:19px;color:var(--soft);margin:.5em 0 0}\n"
-    ".counts{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;padding:0;"
-    "margin:28px 0 0;list-style:none}\n"
-    ".counts li{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:14px 18px;"
-    "color:var(--soft);font-size:14px}\n"
-    ".counts b{display:block;color:var(--ink);font-size:28px;line-height:1.2;letter-spacing:-.01em}\n"
-    "nav{display:flex;flex-wrap:wrap;gap:8px;margin:24px 0 0}\n"
-    "nav a{border:1px solid var(--line);background:var(--card);border-radius:999px;padding:5px 14px;"
-    "font-size:14px}\n"
-    "h2{font-size:27px;letter-spacing:-.01em;margin:56px 0 4px}h3{font-size:18px;margin:0}\n"
-    ".about{color:var(--soft);margin:0 0 18px}\n"
-    "article{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:22px;"
-    "margin:0 0 18px;min-width:0}\n"
-    ".top{display:flex;gap:12px;justify-content:space-between;align-items:flex-start}\n"
-    ".name{color:var(--soft);font-size:14px;margin:2px 0 0}\n"
-    "code{font-family:ui-monospace,'SF Mono','DejaVu Sans Mono',monospace;font-size:.875em;"
-    "background:var(--code);border-radius:6px;padding:2px 7px;overflow-wrap:anywhere}\n"
-    ".verdict{flex:none;font-size:13px;font-weight:600;border-radius:999px;padding:2px "
-    "11px;white-space:nowrap;"
-    "color:var(--good);background:var(--good-bg)}.verdict.no{color:var(--bad);background:var(--bad-bg)}"
-    ".verdict.told{color:var(--soft);background:var(--code)}\n"
-    ".map{display:grid;grid-template-columns:max-content 1fr;gap:14px 22px;margin:0;align-items:baseline}"
-    ".map dt{font-weight:600}.map dd{margin:0;display:flex;flex-wrap:wrap;gap:7px;min-width:0}\n"
-    ".map dd p{margin:0;flex-basis:100%;color:var(--soft);font-size:14px}\n"
-    ".failure{color:var(--bad)}\n"
-    "figure{margin:16px 0 4px}img{display:block;width:100%;max-width:880px;height:auto;margin:0 auto;"
-    "border-radius:8px}\n"
-    ".scroll{overflow-x:auto;margin-top:14px}\n"
-    "table{border-collapse:collapse;width:100%;font-size:14px}\n"
-    "th{text-align:left;color:var(--soft);font-weight:600;border-bottom:1px solid var(--line);padding:6px "
-    "10px}\n"
-    "td{border-bottom:1px solid var(--line);padding:6px 10px;vertical-align:top}\n"
-    "tr:last-child "
-    "td{border-bottom:0}.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\n"
-    ".q{min-width:15em}\n"
-    "footer{color:var(--soft);font-size:14px;padding-top:40px;padding-bottom:56px}\n"
-    "@media "
-    "(max-width:640px){header{padding-top:32px;gap:18px}h1{font-size:34px}header,main,footer{padding-left:"
-    "14px;"
-    "padding-right:14px}article{padding:16px}.top{flex-direction:column}.map{grid-template-columns:1fr;gap:"
-    "4px}.map dd{margin-bottom:14px}"
-    ".q{min-width:11em}}\n"
-    "@media print{body{background:none}article{break-inside:avoid}nav{display:none}}\n";
+enum { SHORT_TABLE = 6 };
 
 /* A drawing of a four-bar linkage: crank, coupler with the path of a point, rocker, ground. */
 static const char mark[] =
@@ -86,55 +33,72 @@ static const char mark[] =
     "r=\"5\"/></g>"
     "</svg>";
 
-static void put_text(FILE *file, const char *text) { lw_put_xml(file, text, INT_MAX); }
-
 /* Writes the anchor of an item on the page: "anderson2003-fig6" for "anderson2003/fig6". */
 static void put_anchor(FILE *file, const char *name) {
     for (; *name; name++) putc(*name == '/' ? '-' : *name, file);
 }
 
-/* Writes a file in base 64. */
-static bool put_file(FILE *to, const char *path) {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    FILE *from = fopen(path, "rb");
-    if (!from) return false;
-    unsigned char bytes[3];
-    size_t count;
-    while ((count = fread(bytes, 1, 3, from)) > 0) {
-        for (size_t k = count; k < 3; k++) bytes[k] = 0;
-        unsigned group = (unsigned)bytes[0] << 16 | (unsigned)bytes[1] << 8 | bytes[2];
-        for (size_t k = 0; k < 4; k++) putc(k <= count ? digits[group >> (18 - 6 * k) & 63] : '=', to);
-    }
-    bool good = !ferror(from);
-    fclose(from);
-    return good;
+/* Writes a verdict where there is something to say: a number that is not as wanted, or not to the digits. */
+static void put_verdict(FILE *file, const reproduce_row *row) {
+    if (!row->ok)
+        fputs("<span class=\"verdict no\">not so</span>", file);
+    else if (row->reason)
+        fputs("<span class=\"verdict told\">not to the digits</span>", file);
+    if (row->reason) fputs("<br><small>", file), page_text(file, row->reason), fputs("</small>", file);
 }
 
-/* Writes a verdict. reason says why the paper's digits are not reproduced; NULL if they are, or if there are
- * none. */
-static void put_verdict(FILE *file, bool ok, const char *reason) {
-    fprintf(file, "<span class=\"verdict%s\">%s</span>",
-            !ok      ? " no"
-            : reason ? " told"
-                     : "",
-            !ok      ? "not so"
-            : reason ? "not to the digits"
-                     : "as wanted");
+/* What the paper prints, says, or NaN. */
+static double origin_of(const reproduce_row *row) { return isnan(row->paper) ? row->stated : row->paper; }
+
+/* The number here over the paper's; NaN where that says nothing. */
+static double ratio_of(const reproduce_row *row) {
+    double origin = origin_of(row);
+    return origin == 0 ? (row->here == 0 ? 1 : NAN) : row->here / origin;
+}
+
+static const char *ratio_text(char text[24], double ratio) {
+    if (isnan(ratio))
+        snprintf(text, 24, "\xE2\x80\x93"); /* a dash */
+    else if (ratio > 0.01 && ratio < 100)
+        snprintf(text, 24, "%.3f", ratio);
+    else
+        snprintf(text, 24, "%.2e", ratio);
+    return text;
 }
 
 static void put_row(FILE *file, const reproduce_row *row) {
-    char paper[24], here[24];
-    fputs("<td class=\"q\">", file), put_text(file, row->quantity);
-    fprintf(file, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">",
-            reproduce_origin(paper, row), reproduce_number(here, row->here));
-    put_text(file, row->wanted);
-    fputs("</td><td>", file), put_verdict(file, row->ok, row->reason);
-    if (row->reason) fputs("<br><small>", file), put_text(file, row->reason), fputs("</small>", file);
-    fputs("</td></tr>\n", file);
+    char paper[24], here[24], ratio[24];
+    fputs("<td class=\"q\">", file), page_text(file, row->quantity);
+    fprintf(
+        file, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">",
+        reproduce_origin(paper, row), reproduce_number(here, row->here), ratio_text(ratio, ratio_of(row)));
+    page_text(file, row->wanted);
+    fputs("</td><td>", file), put_verdict(file, row), fputs("</td></tr>\n", file);
 }
 
-static const char row_head[] = "<th>quantity</th><th class=\"n\">paper</th><th class=\"n\">here</th>"
-                               "<th class=\"n\">wanted</th><th>verdict</th></tr></thead><tbody>\n";
+static const char row_head[] =
+    "<th>quantity</th><th class=\"n\">paper</th><th class=\"n\">here</th>"
+    "<th class=\"n\">here/paper</th><th class=\"n\">wanted</th><th></th></tr></thead>"
+    "<tbody>\n";
+
+/* The rows of an item in a sentence: how many, how many as wanted, and the ratios to the paper's numbers. */
+static void describe_rows(const reproduction *work, char *text, size_t size) {
+    int good = 0, compared = 0;
+    double least = INFINITY, most = -INFINITY;
+    for (int k = 0; k < work->row_count; k++) {
+        double ratio = ratio_of(&work->rows[k]);
+        good += work->rows[k].ok;
+        if (isnan(ratio)) continue;
+        compared++;
+        least = fmin(least, ratio), most = fmax(most, ratio);
+    }
+    int used = snprintf(text, size, "%d number%s, %d as wanted", work->row_count,
+                        work->row_count == 1 ? "" : "s", good);
+    char low[24], high[24];
+    if (compared > 0 && used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "; here/paper %s%s%s", ratio_text(low, least),
+                 compared > 1 ? " to " : "", compared > 1 ? ratio_text(high, most) : "");
+}
 
 static void put_header(FILE *file, const reproduce_outcome *outcomes, int count, bool quick) {
     int papers = 0, items = 0;
@@ -177,10 +141,10 @@ static void put_overview(FILE *file, const reproduce_outcome *outcomes, int coun
         if (k == 0 || outcomes[k - 1].paper != o->paper) {
             fprintf(file, "%s<dt><a href=\"#%s\">%s</a></dt><dd><p>", k ? "</dd>\n" : "", o->paper->name,
                     o->paper->name);
-            put_text(file, o->paper->about), fputs("</p>", file);
+            page_text(file, o->paper->about), fputs("</p>", file);
         }
         fputs("<a href=\"#", file), put_anchor(file, o->name);
-        fprintf(file, "\"><span class=\"verdict%s\">%s</span></a>", o->ok ? "" : " no",
+        fprintf(file, "\"><span class=\"verdict %s\">%s</span></a>", o->ok ? "told" : "no",
                 o->name + strlen(o->paper->name) + 1);
     }
     fputs("</dd></dl></article></section>\n", file);
@@ -189,11 +153,14 @@ static void put_overview(FILE *file, const reproduce_outcome *outcomes, int coun
 static void put_summary(FILE *file, const reproduce_outcome *outcomes, int count) {
     fputs(
         "<section id=\"summary\"><h2>All numbers</h2><p class=\"about\">The paper's number, the one computed "
-        "here, and what it is wanted to be. In parentheses stands what the paper's words or a formula of it "
-        "come to, a "
-        "dash where it says nothing and the check is our own.</p><article>"
-        "<div class=\"scroll\" style=\"margin-top:0\"><table><thead><tr><th>item</th>",
+        "here, their ratio, and what it is wanted to be. In parentheses stands what the paper's words or a "
+        "formula "
+        "of it come to, a dash where it says nothing and the check is our own.</p><article>",
         file);
+    int rows = 0;
+    for (int k = 0; k < count; k++) rows += outcomes[k].work.row_count;
+    page_fold(file, false, "%d numbers in one table", rows);
+    fputs("<div class=\"scroll\"><table><thead><tr><th>item</th>", file);
     fputs(row_head, file);
     for (int k = 0; k < count; k++) {
         const reproduce_outcome *o = &outcomes[k];
@@ -203,34 +170,45 @@ static void put_summary(FILE *file, const reproduce_outcome *outcomes, int count
             put_row(file, &o->work.rows[i]);
         }
         if (o->failure[0]) {
-            fprintf(file, "<tr><td>%s</td><td class=\"failure\" colspan=\"4\">", o->name);
-            put_text(file, o->failure), fputs("</td><td>", file), put_verdict(file, false, NULL);
-            fputs("</td></tr>\n", file);
+            fprintf(file, "<tr><td>%s</td><td class=\"failure\" colspan=\"5\">", o->name);
+            page_text(file, o->failure), fputs("</td><td></td></tr>\n", file);
         }
     }
-    fputs("</tbody></table></div></article></section>\n", file);
+    fputs("</tbody></table></div>", file), page_fold_end(file), fputs("</article></section>\n", file);
+}
+
+/* Writes a figure into the page; its title is the item's. */
+static bool put_figure(FILE *file, const char *path, const char *about, const char *kind) {
+    fputs("<figure><img alt=\"", file), page_text(file, about), fputs(kind, file);
+    fputs("\" src=\"data:image/svg+xml;base64,", file);
+    bool good = page_file(file, path);
+    fputs("\"></figure>\n", file);
+    return good;
 }
 
 static bool put_item(FILE *file, const reproduce_outcome *o) {
     const reproduction *work = &o->work;
     bool good = true;
     fputs("<article id=\"", file), put_anchor(file, o->name);
-    fputs("\"><div class=\"top\"><div><h3>", file), put_text(file, work->summary);
+    fputs("\"><div class=\"top\"><div><h3>", file), page_text(file, work->summary);
     fprintf(file, "</h3><p class=\"name\"><code>linkwork reproduce %s</code> &nbsp;%.1f s</p></div>", o->name,
             o->seconds);
-    put_verdict(file, o->ok, NULL), fputs("</div>\n", file);
+    if (!o->ok) fputs("<span class=\"verdict no\">not so</span>", file);
+    fputs("</div>\n", file);
     if (o->failure[0])
-        fputs("<p class=\"failure\">", file), put_text(file, o->failure), fputs("</p>\n", file);
-    if (work->files[1][0]) {
-        fputs("<figure><img alt=\"", file), put_text(file, work->summary);
-        fputs("\" src=\"data:image/svg+xml;base64,", file);
-        good = put_file(file, work->files[1]);
-        fputs("\"></figure>\n", file);
-    }
+        fputs("<p class=\"failure\">", file), page_text(file, o->failure), fputs("</p>\n", file);
+    if (work->files[1][0]) good = put_figure(file, work->files[1], work->summary, "") && good;
+    if (work->path_figure[0]) good = put_figure(file, work->path_figure, work->summary, ": path") && good;
     if (work->row_count > 0) {
-        fputs("<div class=\"scroll\"><table><thead><tr>", file), fputs(row_head, file);
+        char text[200];
+        describe_rows(work, text, sizeof text);
+        /* Long tables fold, unless something in them is not as wanted. */
+        page_fold(file, work->row_count <= SHORT_TABLE || !o->ok, "%s", text);
+        fputs("<div class=\"scroll\" style=\"margin-top:6px\"><table><thead><tr>", file),
+            fputs(row_head, file);
         for (int i = 0; i < work->row_count; i++) fputs("<tr>", file), put_row(file, &work->rows[i]);
         fputs("</tbody></table></div>\n", file);
+        page_fold_end(file);
     }
     fputs("</article>\n", file);
     return good;
@@ -240,29 +218,82 @@ static void put_methods(FILE *file) {
     fputs(
         "<section id=\"methods\"><h2>Methods</h2><p class=\"about\"><code>linkwork compare MODEL</code> runs "
         "all that apply to a model next to each other; <code>--method auto</code> picks one and says "
-        "why.</p><article><div class=\"scroll\" style=\"margin-top:0\"><table><thead><tr><th>method</th>"
-        "<th>coordinates</th><th>cost of a call</th><th>source</th><th>what it "
-        "does</th></tr></thead><tbody>\n",
+        "why.</p><article>",
         file);
+    page_fold(file, false, "%d methods: coordinates, cost, source", lw_method_count());
+    fputs("<div class=\"scroll\"><table><thead><tr><th>method</th>"
+          "<th>coordinates</th><th>cost of a call</th><th>source</th><th>what it "
+          "does</th></tr></thead><tbody>\n",
+          file);
     for (int k = 0; k < lw_method_count(); k++) {
         lw_method_info method = lw_method_at(k);
         const char *const cells[] = {method.coordinates, method.cost, method.source, method.summary};
-        fputs("<tr><td><code>", file), put_text(file, method.name), fputs("</code></td>", file);
+        fputs("<tr><td><code>", file), page_text(file, method.name), fputs("</code></td>", file);
         for (int i = 0; i < 4; i++)
-            fprintf(file, "<td%s>", i == 3 ? " class=\"q\"" : ""), put_text(file, cells[i]),
+            fprintf(file, "<td%s>", i == 3 ? " class=\"q\"" : ""), page_text(file, cells[i]),
                 fputs("</td>", file);
         fputs("</tr>\n", file);
     }
-    fputs("</tbody></table></div></article></section>\n", file);
+    fputs("</tbody></table></div>", file), page_fold_end(file), fputs("</article></section>\n", file);
+}
+
+/* --- motions -------------------------------------------------------------------------------------- */
+
+/* Is outcome k the first of its paper that shows this mechanism? */
+static bool shows_first(const reproduce_outcome *outcomes, int k) {
+    const char *problem = outcomes[k].problem;
+    for (int i = 0; i < k; i++)
+        if (outcomes[i].paper == outcomes[k].paper && outcomes[i].problem && problem &&
+            strcmp(outcomes[i].problem, problem) == 0)
+            return false;
+    return problem != NULL;
+}
+
+/* Writes the mechanisms of a paper as folds with their motions, the first one open. */
+static void put_motions(FILE *file, const reproduce_outcome *outcomes, int count, int first) {
+    bool any = false;
+    for (int k = first; k < count && outcomes[k].paper == outcomes[first].paper; k++) {
+        char address[128];
+        if (!outcomes[k].moving[0] || !shows_first(outcomes, k)) continue;
+        snprintf(address, sizeof address, "motions/%s.html", outcomes[k].problem);
+        if (!any) fputs("<article class=\"motions\">", file);
+        page_motion(file, !any, outcomes[k].moving, address);
+        any = true;
+    }
+    if (any) fputs("</article>\n", file);
+}
+
+/* Runs the mechanisms and writes their motions beside the page. One that fails is left out. */
+static lw_status write_motions(const char *folder, reproduce_outcome *outcomes, int count, lw_error *error) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/motions", folder);
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return reproduce_fail(error, LW_ERROR_FILE, "folder %s could not be made: %s", path, strerror(errno));
+    for (int k = 0; k < count; k++) {
+        if (!outcomes[k].problem) continue;
+        for (int i = 0; i < k; i++) /* It may be there already, for another paper. */
+            if (outcomes[i].moving[0] && strcmp(outcomes[i].problem, outcomes[k].problem) == 0)
+                memcpy(outcomes[k].moving, outcomes[i].moving, sizeof outcomes[k].moving);
+        if (outcomes[k].moving[0]) continue;
+        lw_model *model;
+        lw_run_options options;
+        if (reproduce_model(outcomes[k].problem, NULL, 0, &model, error) != LW_OK) continue;
+        lw_run_defaults(model, &options);
+        int length = snprintf(path, sizeof path, "%s/motions/%s.html", folder, outcomes[k].problem);
+        lw_status status = length > 0 && (size_t)length < sizeof path
+                               ? page_write_motion(model, &options, path, error)
+                               : LW_ERROR_FILE;
+        if (status == LW_OK)
+            snprintf(outcomes[k].moving, sizeof outcomes[k].moving, "%s", lw_model_name(model));
+        lw_model_destroy(model);
+        if (status == LW_ERROR_STOPPED) return status;
+    }
+    return LW_OK;
 }
 
 static bool put_page(FILE *file, const reproduce_outcome *outcomes, int count, bool quick) {
     bool good = true;
-    fprintf(file,
-            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-            "content=\"width=device-width,initial-scale=1\">\n<title>Linkwork: papers reproduced, methods "
-            "compared</title>\n<style>\n%s</style></head><body>\n",
-            style);
+    page_begin(file, "Linkwork: papers reproduced, methods compared");
     put_header(file, outcomes, count, quick);
     put_overview(file, outcomes, count);
     for (int k = 0; k < count; k++) {
@@ -270,8 +301,9 @@ static bool put_page(FILE *file, const reproduce_outcome *outcomes, int count, b
         if (k == 0 || outcomes[k - 1].paper != paper) {
             fprintf(file, "%s<section id=\"%s\"><h2>%s</h2><p class=\"about\">", k ? "</section>\n" : "",
                     paper->name, paper->name);
-            put_text(file, paper->citation), fputs("<br>", file), put_text(file, paper->about);
+            page_text(file, paper->citation), fputs("<br>", file), page_text(file, paper->about);
             fprintf(file, "<br>\n<code>linkwork reproduce %s</code></p>\n", paper->name);
+            put_motions(file, outcomes, count, k);
         }
         good = put_item(file, &outcomes[k]) && good;
     }
@@ -281,15 +313,17 @@ static bool put_page(FILE *file, const reproduce_outcome *outcomes, int count, b
     fprintf(file,
             "</main>\n<footer>Made by <code>linkwork reproduce%s --out DIR</code>, Linkwork %s. Data of each "
             "figure "
-            "stand beside this page as PAPER/ITEM.csv. Times are of the machine that made it.</footer>\n"
-            "</body></html>\n",
+            "stand beside this page as PAPER/ITEM.csv. Times are of the machine that made it.</footer>\n",
             quick ? " --quick" : "", LW_VERSION);
+    page_end(file);
     return good;
 }
 
-lw_status reproduce_page(const char *folder, const reproduce_outcome *outcomes, int count, bool quick,
+lw_status reproduce_page(const char *folder, reproduce_outcome *outcomes, int count, bool quick,
                          lw_error *error) {
     char path[4096];
+    lw_status status = write_motions(folder, outcomes, count, error);
+    if (status != LW_OK) return status;
     int length = snprintf(path, sizeof path, "%s/index.html", folder);
     if (length < 0 || (size_t)length >= sizeof path)
         return reproduce_fail(error, LW_ERROR_FILE, "the name of the folder is too long");

@@ -100,10 +100,11 @@ LW_API lw_status lw_results_state(const char *path, const lw_model *model, doubl
 LW_API lw_status lw_results_go_on(lw_results *results, const char *path, double until, lw_ledger *ledger,
                                   long *rows, lw_error *error);
 
-/* Draws columns of a results file of either format against its first column, time, into an SVG file.
- * columns: names, in which * stands for anything, each a panel or, joined by '+', several curves of one
- * panel; count 0 draws all joint coordinates and the energies. "-" is standard output. */
-LW_API lw_status lw_plot_results(const char *results_path, const char *svg_path, const char *const *columns,
+/* Draws columns of a results file of either format against its first column, time, into a file: a PDF if
+ * the path ends in .pdf, otherwise SVG. columns: names, in which * stands for anything, each a panel or,
+ * joined by '+', several curves of one panel; count 0 draws joint coordinates and the energies. Where names
+ * with * match many columns, and by default, those that differ most are drawn. "-" is standard output. */
+LW_API lw_status lw_plot_results(const char *results_path, const char *path, const char *const *columns,
                                  size_t count, lw_error *error);
 
 /* The same with more to choose. */
@@ -113,9 +114,19 @@ typedef struct lw_plot_options {
     const char *title, *subtitle; /* NULL: model, method, integrator, file */
     const char *quantity;         /* name of the vertical axes; NULL: by their units */
     bool log_x, log_y;            /* in decades; what is not positive leaves a gap */
+    const char *const *more;      /* other results files, whose columns of the same names are drawn too */
+    size_t more_count;
+    const char *x; /* the column of the horizontal axis; NULL: the first. A * in it stands for what it stands
+                      * for in the names of columns */
+    bool all;      /* every column that matches, however many */
+    bool no_heading; /* title and subtitle are not drawn */
+    /* Told in a sentence what was left out: columns, of many, or those that another file lacks. May be
+     * NULL. */
+    void (*tell)(const char *text, void *context);
+    void *context;
 } lw_plot_options;
 /* lw_plot_results with these options. */
-LW_API lw_status lw_plot_with(const char *results_path, const char *svg_path, const lw_plot_options *options,
+LW_API lw_status lw_plot_with(const char *results_path, const char *path, const lw_plot_options *options,
                               lw_error *error);
 
 #ifdef __cplusplus

@@ -109,4 +109,41 @@ says err "none of these methods applies"
 expect 1 compare "$work/pendulum.yaml" --no-run --out "$work/nowhere/c.csv"
 says err "nowhere"
 
+# A page: methods side by side, the motion beside it; a name that HTML would read otherwise.
+sed 's/^name: .*/name: "<b>\&amp; pendulum"/' "$work/pendulum.yaml" >"$work/named.yaml"
+expect 0 compare "$work/named.yaml" --method tree,lagrange,rcr --page "$work/page"
+says out "all on one page: $work/page/index.html"
+python3 - "$work/page" <<'PYTHON' || fail "the page of a comparison"
+import html.parser, os, re, sys
+text = open(os.path.join(sys.argv[1], "index.html"), encoding="utf-8").read()
+class Reader(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.methods, self.frames, self.texts = [], [], [], []
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "br", "img"):
+            self.open.append(tag)
+        if tag == "iframe":
+            self.frames.append(dict(attributes))
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+    def handle_data(self, data):
+        self.texts.append(data)
+        if self.open and self.open[-1] == "code":
+            self.methods.append(data)
+page = Reader()
+page.feed(text)
+assert not page.open and "<script" not in text, page.open
+assert [f["src"] for f in page.frames] == ["motion.html"]
+assert all(page.methods.count(m) == 2 for m in ("tree", "lagrange")), page.methods  # a call, and the run
+assert any("<b>&amp; pendulum" in t for t in page.texts), "the model's name"
+assert not re.search(r"""(src|href)=["'](?!motion.html)""", text)
+motion = open(os.path.join(sys.argv[1], "motion.html"), encoding="utf-8").read()
+assert "<b>&amp; pendulum" not in motion.split("<script")[0], "the name is markup in the motion's title"
+PYTHON
+expect 2 compare "$work/pendulum.yaml" --sweep l=1..2 --page "$work/page"
+says err "--page shows one model"
+expect 1 compare "$work/pendulum.yaml" --no-run --page "$work/no/such/folder"
+says err "could not be made"
+
 echo passed

@@ -161,7 +161,7 @@ says err "none.h5"
 expect 2 view "$work/faulty.yaml"
 [[ ! -e $work/faulty.html ]] || fail "a page of a faulty model"
 expect 2 view "$work/pendulum.yaml" --out "$work/page.pdf"
-says err 'does not end in .html'
+says err 'ends neither in .html nor in .glb'
 expect 1 view "$work/pendulum.yaml" --out "$work/no/folder/page.html"
 says err "no/folder/page.html"
 expect 2 view "$work/r.h5" --end 3

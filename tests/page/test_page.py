@@ -32,7 +32,9 @@ class Browser:
                     break
             except OSError:
                 time.sleep(0.1)
-        arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage"]
+        arguments = ["--headless", "--no-sandbox", "--hide-scrollbars", "--disable-dev-shm-usage", "--use-angle=swiftshader",
+                     "--enable-unsafe-swiftshader", "--no-first-run", "--disable-background-networking",
+                     "--disable-component-update", "--disable-sync"]
         made = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
             "browserName": "chrome", "goog:chromeOptions": {"args": arguments}}}})
         self.base += "/session/" + made["sessionId"]
@@ -109,14 +111,18 @@ for (const t of document.querySelectorAll('text')) {
 return {texts: out, width: view.width, height: view.height, curves: document.querySelectorAll('path, polyline').length};"""
 
 
-def check_content(browser, items):
+def check_content(browser, items, folder):
     page = browser.run("""return {
       title: document.title, methods: document.querySelectorAll('#methods tbody tr').length,
       papers: [...document.querySelectorAll('main > section')].map(e => e.id),
       items: [...document.querySelectorAll('article[id]')].map(e => ({id: e.id, text: e.innerText,
-        rows: [...e.querySelectorAll('tbody tr')].map(r => [...r.cells].map(c => c.innerText)),
+        open: !!(e.querySelector('details') || {}).open,
+        rows: [...e.querySelectorAll('tbody tr')].map(r => [...r.cells].map(c => c.textContent)),
         figures: [...e.querySelectorAll('img')].map(i => [i.complete, i.naturalWidth, i.naturalHeight, i.alt])})),
-      summary: [...document.querySelectorAll('#summary tbody tr')].map(r => [...r.cells].map(c => c.innerText)),
+      summary: [...document.querySelectorAll('#summary tbody tr')].map(r => [...r.cells].map(c => c.textContent)),
+      folded: [...document.querySelectorAll('#summary details, #methods details')].map(d => d.open),
+      motions: [...document.querySelectorAll('main > section')].map(s => [s.id, [...s.querySelectorAll('iframe')].map(
+        f => [f.getAttribute('src'), f.title, f.loading, f.closest('details').open])]),
       links: [...document.querySelectorAll('a')].map(a => a.getAttribute('href')),
       ids: [...document.querySelectorAll('[id]')].map(e => e.id)}""")
     expect("Linkwork" in page["title"], "the title does not name Linkwork")
@@ -124,8 +130,17 @@ def check_content(browser, items):
     papers = list(dict.fromkeys(i["item"].split("/")[0] for i in items))
     expect([p for p in page["papers"] if p in papers] == papers, f"papers {page['papers']}, wanted {papers}")
     expect(len(set(page["ids"])) == len(page["ids"]), "an id stands twice")
+    expect(page["folded"] == [False, False], "the long tables are not folded")
+    for paper, motions in page["motions"]:
+        if paper not in papers:
+            continue
+        expect(len(motions) > 0, f"{paper}: nothing moves")
+        expect([m[3] for m in motions] == [True] + [False] * (len(motions) - 1), f"{paper}: not the first motion is open")
+        for source, title, loading, _ in motions:
+            expect(os.path.isfile(os.path.join(folder, source)), f"{paper}: {source} is not there")
+            expect(title and loading == "lazy", f"{paper}: {source}: {title}, {loading}")
     for link in page["links"]:
-        expect(link.startswith("#") and link[1:] in page["ids"], f"link {link} leads nowhere")
+        expect(link.startswith("motions/") or link.startswith("#") and link[1:] in page["ids"], f"link {link} leads nowhere")
     shown = {i["id"]: i for i in page["items"]}
     expect(len(shown) == len(items), f"{len(shown)} items are shown of {len(items)}")
     total = 0
@@ -138,12 +153,21 @@ def check_content(browser, items):
         expect(f"linkwork reproduce {item['item']}" in here["text"], f"{item['item']}: its command is missing")
         expect(item["summary"] in here["text"], f"{item['item']}: its summary is missing")
         expect([r["quantity"] for r in item["rows"]] == [r[0] for r in here["rows"]], f"{item['item']}: rows differ")
+        for figure in here["figures"]:  # its heading stands above it once
+            expect(here["text"].count(item["summary"]) == 1, f"{item['item']}: its title stands {here['text'].count(item['summary'])} times")
         for row, cells in zip(item["rows"], here["rows"]):
             wanted = "-" if row["here"] is None else f"{row['here']:.4g}"
             same = cells[2] == "-" if row["here"] is None else abs(float(cells[2]) - row["here"]) <= 1e-3 * abs(row["here"])
             expect(same, f"{item['item']}: {row['quantity']}: shows {cells[2]}, wanted {wanted}")
-            expect((cells[4] != "not so") == row["ok"], f"{item['item']}: {row['quantity']}: verdict {cells[4]}")
-        expect(len(here["figures"]) == (1 if item["figure"] else 0), f"{item['item']}: {len(here['figures'])} figures")
+            expect(("not so" not in cells[5]) == row["ok"], f"{item['item']}: {row['quantity']}: verdict {cells[5]}")
+            origin = row["stated"] if row["paper"] is None else row["paper"]
+            if origin and row["here"] is not None:  # the ratio here/paper, to three decimals
+                expect(abs(float(cells[3]) - row["here"] / origin) <= 6e-4 + 0.006 * abs(row["here"] / origin) *
+                       (not 0.01 < row["here"] / origin < 100), f"{item['item']}: {row['quantity']}: ratio {cells[3]}")
+        wanted = bool(item["figure"]) + bool(item["path_figure"])
+        expect(len(here["figures"]) == wanted, f"{item['item']}: {len(here['figures'])} figures, not {wanted}")
+        expect(here["open"] == (len(item["rows"]) <= 6 or not item["ok"]) or not item["rows"],
+               f"{item['item']}: its table of {len(item['rows'])} rows is {'un' if here['open'] else ''}folded")
         for complete, width, height, alt in here["figures"]:
             expect(complete and width > 100 and height > 100 and alt, f"{item['item']}: the figure is not shown")
     expect(len(page["summary"]) >= total, f"{len(page['summary'])} of {total} numbers in the table")
@@ -182,6 +206,20 @@ def check_figure(browser, path):
                 expect(False, f"{name}: overlap: {text} | {other}")
 
 
+def check_motion(browser, page):
+    """An unfolded mechanism is drawn, and it moves."""
+    browser.look(1280, "light")
+    browser.open(page)
+    browser.run("document.querySelector('iframe').scrollIntoView()")
+    pictures = []
+    for _ in range(2):
+        time.sleep(4)
+        frame = browser.call("POST", "/element", {"using": "css selector", "value": "iframe"})
+        pictures.append(browser.call("GET", f"/element/{next(iter(frame.values()))}/screenshot"))
+    expect(len(pictures[0]) > 20000, f"the first motion is empty: a picture of {len(pictures[0])} bytes")
+    expect(pictures[0] != pictures[1], "the first motion stands still")
+
+
 def main():
     program = os.path.abspath(sys.argv[1])
     folder = sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp()
@@ -192,18 +230,19 @@ def main():
     expect(len(items) > 0, "no items")
     page = os.path.join(folder, "index.html")
     text = open(page, encoding="utf-8").read()
-    expect(not re.search(r"""(src|href)=["'](?!data:|#)""", text), "the page needs another file")
+    expect(not re.search(r"""(src|href)=["'](?!data:|#|motions/\w+\.html)""", text), "the page needs another file")
     expect("<script" not in text, "the page needs a script")
     browser = Browser()
     try:
         browser.look(1280, "light")
         browser.open(page)
-        check_content(browser, items)
+        check_content(browser, items, folder)
         check_looks(browser, page)
         figures = [i["figure"] for i in items if i["figure"]]
         expect(len(figures) > 0, "no figures")
-        for figure in figures:
+        for figure in figures + [i["path_figure"] for i in items if i["path_figure"]]:
             check_figure(browser, figure)
+        check_motion(browser, page)
     finally:
         browser.close()
     print(f"{len(items)} items, {sum(len(i['rows']) for i in items)} numbers, {len(figures)} figures, {len(faults)} faults")

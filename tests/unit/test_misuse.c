@@ -665,6 +665,20 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_plot_results("x.csv", "x.svg", NULL, 1, &error))
         ARGUMENT(lw_plot_with(NULL, "x.svg", &(lw_plot_options){0}, &error))
         ARGUMENT(lw_plot_with("x.csv", "x.svg", NULL, &error))
+        /* --- gltf.h --- */
+        ARGUMENT(lw_gltf_poses(NULL, data, 0, q, out))
+        ARGUMENT(lw_gltf_poses(model, NULL, 0, q, out))
+        ARGUMENT(lw_gltf_poses(model, data, 0, NULL, out))
+        ARGUMENT(lw_gltf_poses(model, data, 0, q, NULL))
+        ARGUMENT(lw_gltf_poses(model, data, NAN, q, out))
+        ARGUMENT(lw_animation_gltf(NULL, "x.glb", NULL, NULL, &error))
+        ARGUMENT(lw_export_gltf(NULL, &number, out, 1, "x.glb", NULL, NULL, &error))
+        ARGUMENT(lw_export_gltf(model, NULL, out, 1, "x.glb", NULL, NULL, &error))
+        ARGUMENT(lw_export_gltf(model, &number, NULL, 1, "x.glb", NULL, NULL, &error))
+        ARGUMENT(lw_export_gltf(model, &number, out, 0, "x.glb", NULL, NULL, &error))
+        ARGUMENT(lw_export_gltf(model, &number, out, 1, NULL, NULL, NULL, &error))
+        ARGUMENT(lw_export_gltf(model, &number, out, 1, "x.glb", &(lw_gltf_options){.accuracy = NAN}, NULL,
+                                &error))
         /* --- view.h --- */
         ARGUMENT(lw_animation_create(NULL, NULL, &(lw_animation *){NULL}, &error))
         ARGUMENT(lw_animation_create(model, NULL, NULL, &error))
