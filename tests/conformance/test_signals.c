@@ -449,10 +449,12 @@ static void compare_drives(const lw_model *driven, const lw_model *plain, double
         assert_int_equal(f->create(plain, &none, &one, &error), LW_OK);
         assert_int_equal(f->create(driven, &none, &two, &error), LW_OK);
         const lw_status first =
-            lw_checked_accelerations(checked, one, &none, t, q, v, tau, wanted, NULL, NULL, NULL, &error);
+            lw_checked_accelerations(checked, &(lw_checked_state){one, &none, t, q, v, tau},
+                                     (lw_checked_answer){.vdot = wanted}, &error);
         if (first == LW_OK) {
             const lw_status second =
-                lw_checked_accelerations(own, two, &none, t, q, v, NULL, got, NULL, NULL, NULL, &error);
+                lw_checked_accelerations(own, &(lw_checked_state){two, &none, t, q, v, NULL},
+                                         (lw_checked_answer){.vdot = got}, &error);
             const double gap = relative_difference(wanted, got, lw_model_v_size(plain));
             if (second != LW_OK || gap > fmax(1e-7, 100 * f->accuracy))
                 fail_msg("seed %d, method %s: %s, accelerations differ by %g", seed, f->name,
