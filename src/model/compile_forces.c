@@ -317,10 +317,12 @@ static lw_quantity effort_at(const lw_compiler *compiler, const lw_force_spec *s
 }
 
 static void compile_drive(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
-    const lw_expression_text text = {"force", spec->name, spec->place, "force", spec->drive};
+    const lw_quantity effort = effort_at(compiler, spec);
+    const lw_expression_text text = {"force", spec->name, spec->place,
+                                     effort == LW_TORQUE ? "torque" : "force", spec->drive};
     if (spec->drive) {
         force->drive = lw_compile_function(compiler, &text, of_drive, 3, LW_USE_FORCE);
-        lw_compile_measure(compiler, &text, force->drive, effort_at(compiler, spec));
+        lw_compile_measure(compiler, &text, force->drive, effort);
     } else
         lw_compile_error(compiler, "force", spec->name, spec->place, "give an expression of t, q and v",
                          "has no force");

@@ -205,7 +205,7 @@ static const lw_function *compile_into(lw_compiler *compiler, lw_arena *arena, c
                                        .table_count = compiler->tables ? compiler->spec->table_count : 0};
     lw_syntax syntax = {0};
     const lw_function *function = lw_function_compile(arena, text->text ? text->text : "", &names, &syntax);
-    if (!function)
+    if (!function && !compiler->partial) /* Of an incomplete spec the reader has reported the faults. */
         lw_compile_error(compiler, text->kind, text->name, place_in(compiler, text, syntax.offset),
                          syntax.remedy, "%s \"%s\": %s", text->what, text->text ? text->text : "",
                          syntax.message);
@@ -276,10 +276,18 @@ const lw_function *lw_compile_function(lw_compiler *compiler, const lw_expressio
 void lw_compile_measure(lw_compiler *compiler, const lw_expression_text *text, const lw_function *function,
                         lw_quantity wanted) {
     if (!function || !lw_function_uses_inputs(function)) return;
-    lw_meaning measure = lw_function_meaning(function);
+    const lw_meaning measure = lw_function_meaning(function);
     if (measure.kind != LW_MEANING_SURE || lw_meaning_fit(&measure, wanted, false) != LW_DOES_NOT_FIT) return;
     char name[64], remedy[160];
     lw_meaning_name(&measure, name, sizeof name);
+    if (measure.mass == 0) { /* -pin.v: a factor of one in SI units is left out. */
+        snprintf(remedy, sizeof remedy, "it is taken as %s in SI units; give it a factor with a unit",
+                 lw_quantity_name(wanted));
+        lw_compile_warning(compiler, text->kind, text->name, place_in(compiler, text, 0), remedy,
+                           "%s \"%s\" is %s, but %s is expected", text->what, text->text, name,
+                           lw_quantity_name(wanted));
+        return;
+    }
     snprintf(remedy, sizeof remedy, "give %s, e.g. 3 %s; a parameter without unit fits anything",
              lw_quantity_name(wanted), lw_quantity_unit(wanted));
     lw_compile_error(compiler, text->kind, text->name, place_in(compiler, text, 0), remedy, "%s \"%s\" is %s",
@@ -323,7 +331,7 @@ static void report_cycle(sorting *s, int first) {
                                  compiler->values[k < s->height ? s->path[k] : first].name);
     const lw_expression_text text = value_text(compiler, first);
     lw_compile_error(compiler, text.kind, text.name, text.place,
-                     "a state may stand between them, e.g. states: {x: {rate: (u - x)/T, start: 0}}",
+                     "a state may stand between them, e.g. states: {lag: {rate: (u - lag)/T, start: 0}}",
                      "its value needs itself at the same instant: %s%s", path,
                      used >= sizeof path ? "..." : "");
 }
@@ -518,13 +526,27 @@ static unsigned use(const unsigned char *of_entry, const lw_function *function, 
     return depends;
 }
 
+/* Puts a quantity behind the first that belongs to the same vector, or at the end of `count` entries. */
+static void put_beside(const lw_values *values, int named, int *entries, int count, int entry) {
+    int at = 0;
+    while (at < count && !lw_quantity_same_vector(&values->quantities[entries[at] - named],
+                                                  &values->quantities[entry - named]))
+        at++;
+    at = at < count ? at + 1 : count;
+    memmove(entries + at + 1, entries + at, (size_t)(count - at) * sizeof *entries);
+    entries[at] = entry;
+}
+
 /* The entries that are wanted, with all that they need, in the order of computation. */
 static bool make_order(lw_compiler *compiler, bool *wanted, lw_value_order *order) {
     lw_model *model = compiler->model;
     const lw_values *values = &model->values;
     const int named = named_count(compiler);
     int *entries = LW_NEW(model->arena, int, values->count + 1);
-    if (!entries) return false;
+    lw_value_copy *copies = LW_NEW(model->arena, lw_value_copy, 2 * (size_t)values->quantity_count + 2),
+                  *speeds = copies + values->quantity_count + 1;
+    bool *again = LW_NEW(model->arena, bool, values->quantity_count + 1);
+    if (!entries || !copies || !again) return false;
     for (int k = compiler->order_count - 1; k >= 0; k--) { /* Those that use others first. */
         const int entry = compiler->order[k], *uses;
         if (!wanted[entry] || !values->functions[entry]) continue;
@@ -533,9 +555,24 @@ static bool make_order(lw_compiler *compiler, bool *wanted, lw_value_order *orde
     }
     for (int entry = named; entry < values->count; entry++) {
         if (!wanted[entry]) continue;
-        entries[order->count++] = entry;
-        order->needs |= values->quantities[entry - named].needs;
+        const lw_state_quantity *quantity = &values->quantities[entry - named];
+        order->needs |= quantity->needs;
+        const bool in_tree = quantity->other < 0 && quantity->axes <= 0;
+        if (in_tree && quantity->kind == LW_Q_COORDINATE)
+            copies[order->coordinate_count++] = (lw_value_copy){
+                entry, model->joints[quantity->object].info.q + quantity->component};
+        else if (in_tree && quantity->kind == LW_Q_SPEED)
+            speeds[order->speed_count++] = (lw_value_copy){
+                entry, model->joints[quantity->object].info.v + quantity->component};
+        else
+            put_beside(values, named, entries, order->count++, entry);
     }
+    for (int k = 1; k < order->count; k++)
+        again[k] = lw_quantity_same_vector(&values->quantities[entries[k - 1] - named],
+                                           &values->quantities[entries[k] - named]);
+    order->again = again;
+    order->quantity_count = order->count;
+    order->coordinates = copies, order->speeds = speeds;
     for (int k = 0; k < compiler->order_count; k++)
         if (wanted[compiler->order[k]]) entries[order->count++] = compiler->order[k];
     order->entries = entries;
@@ -556,12 +593,12 @@ static void refuse_motion(lw_compiler *compiler, int motion, int state, unsigned
     const lw_joint_spec *joint = &compiler->spec->joints[index];
     char remedy[160];
     snprintf(remedy, sizeof remedy,
-             "let it follow once more, {rate: (%.40s - y)/T, start: 0}, or drive the joint by a stiff force",
+             "let a state follow it, lag: {rate: (%.40s - lag)/T, start: 0}, or drive the joint by a stiff force",
              model->values.state_names.names[state]);
     lw_compile_error(compiler, "joint", joint->name, joint->place, remedy,
-                     "its motion depends on state \"%s\", whose %s depends on %s, so that the motion has no "
-                     "acceleration that is known in advance",
-                     model->values.state_names.names[state], direct ? "rate" : "rate, that of another,",
+                     "its motion depends%s on state \"%s\", whose rate depends on %s, so that the motion has "
+                     "no acceleration that is known in advance",
+                     direct ? "" : ", by the rate of another state,", model->values.state_names.names[state],
                      depends & ON_QUANTITY ? "quantities of the mechanism" : "inputs");
 }
 

@@ -178,11 +178,19 @@ typedef struct lw_idle {
     double axis[3], moment;
 } lw_idle;
 
-/* Entries of the vector of values in the order in which they are computed, and what they need of a state
+/* An entry of the vector of values that is a coordinate or a speed of the tree, number `from`. */
+typedef struct lw_value_copy {
+    int entry, from;
+} lw_value_copy;
+
+/* Entries of the vector of values in the order in which they are computed: coordinates and speeds, other
+ * quantities with those of one vector side by side, then signals and defaults; and what they need of a state
  * (LW_NEEDS_* of quantity.h). */
 typedef struct lw_value_order {
-    const int *entries;
-    int count;
+    const lw_value_copy *coordinates, *speeds;
+    const int *entries; /* quantity_count quantities, then the others */
+    const bool *again;  /* per quantity: it belongs to the vector of the one before */
+    int coordinate_count, speed_count, quantity_count, count;
     unsigned needs;
 } lw_value_order;
 

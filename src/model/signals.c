@@ -24,11 +24,20 @@ void lw_values_compute(const lw_model *model, lw_data *data, double t, const lw_
     if (inputs) memcpy(computed, data->inputs, (size_t)inputs * sizeof *computed);
     if (values->state_count)
         memcpy(computed + inputs, data->states, (size_t)values->state_count * sizeof *computed);
-    for (int k = 0; k < order->count; k++) {
+    for (int k = 0; k < order->coordinate_count; k++)
+        computed[order->coordinates[k].entry] = data->q[order->coordinates[k].from];
+    for (int k = 0; k < order->speed_count; k++)
+        computed[order->speeds[k].entry] = data->v[order->speeds[k].from];
+    double vector[LW_QUANTITY_COMPONENTS];
+    for (int k = 0; k < order->quantity_count; k++) {
         const int entry = order->entries[k];
-        if (entry >= named)
-            computed[entry] = lw_quantity_value(model, data, source, &values->quantities[entry - named]);
-        else if (entry >= given || isnan(computed[entry]))
+        const lw_state_quantity *quantity = &values->quantities[entry - named];
+        if (!order->again[k]) lw_quantity_vector(model, data, source, quantity, vector);
+        computed[entry] = vector[quantity->component];
+    }
+    for (int k = order->quantity_count; k < order->count; k++) {
+        const int entry = order->entries[k];
+        if (entry >= given || isnan(computed[entry]))
             computed[entry] =
                 lw_function_value_held(values->functions[entry], &t, computed, lw_held_value(data, entry));
     }

@@ -208,7 +208,7 @@ static lw_status refuse_quantities(const lw_model *model, lw_error *error) {
     return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, (lw_place){0, 0}, "force",
                       model->forces[model->values.element_of_quantities].name,
                       "let it depend on x, v, q of its own element and on t, inputs or states; a state that "
-                      "follows the quantity, {rate: (pin.q - x)/T, start: 0}, may stand for it",
+                      "follows the quantity, lag: {rate: (pin.q - lag)/T, start: 0}, may stand for it",
                       "it depends on quantities of the state, and with bodies without mass forces are "
                       "sorted by what they depend on");
 }

@@ -99,7 +99,7 @@ static void read_state(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     static const char *const keys[] = {"rate", "start", "repeat", NULL};
     if (!add_name(reader, named, "state", &reader->state_count)) return;
     if (!lw_reader_keys(reader, entry, keys)) return;
-    const lw_yaml *rate = lw_reader_need(reader, entry, "rate", "give its rate, e.g. rate: (u - x)/T");
+    const lw_yaml *rate = lw_reader_need(reader, entry, "rate", "give its rate, e.g. rate: (u - lag)/T");
     lw_state_spec state = {.name = named->name, .place = named->place};
     if (!rate) return;
     state.rate = read_expression(reader, rate, "rate");
