@@ -37,8 +37,7 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     if (states) {
         s->rate_q = LW_NEW(arena, double, nq);
         s->rate_v = LW_NEW(arena, double, nv);
-        if (s->plan.integrator->needs_step)
-            s->implicit = LW_NEW(arena, double, states * (states + 5));
+        if (s->plan.integrator->needs_step) s->implicit = LW_NEW(arena, double, states *(states + 5));
     }
     s->work = LW_NEW(arena, double, 4 * n);
     s->kept = LW_NEW(arena, double, n);
@@ -58,7 +57,8 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     if (options->want_reactions)
         s->reactions = LW_NEW(arena, double, 6 * (size_t)lw_model_joint_count(model) + 1);
     s->checked = lw_checked_create(model);
-    if (lw_arena_failed(arena) || !lw_simulation_late_memory(s) || !s->checked || lw_data_create(model, s->allocator, &s->data) != LW_OK)
+    if (lw_arena_failed(arena) || !lw_simulation_late_memory(s) || !s->checked ||
+        lw_data_create(model, s->allocator, &s->data) != LW_OK)
         return lw_out_of_memory(error);
     lw_data_set_values(model, s->data, s->inputs, s->states);
     return LW_OK;
@@ -121,8 +121,7 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     lw_watch_start(&s->watch, s->model);
     lw_passage_start(&s->passage, s->model, s->plan.formulation);
     lw_simulation_system_make(s);
-    for (int k = 0; k < s->model->values.state_count; k++)
-        s->y[lw_simulation_own(s) + k] = s->starts[k];
+    for (int k = 0; k < s->model->values.state_count; k++) s->y[lw_simulation_own(s) + k] = s->starts[k];
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
     lw_status status = lw_simulation_begin(s, error);
     if (status != LW_OK) return status;

@@ -3,7 +3,8 @@
  *
  * Lines that start with # are metadata, "# key: value"; blank lines are ignored; the first other line is the
  * header. A last row that is shorter than the others and has no end of line was left by a killed run, and is
- * dropped unless the caller asks for strictness. The file is read in one pass, with memory only for the requested columns.
+ * dropped unless the caller asks for strictness. The file is read in one pass, with memory only for the
+ * requested columns.
  */
 #include "io/results/read_results.h"
 #include "io/number.h"
@@ -27,7 +28,7 @@ typedef struct {
     char *buffer;
     size_t at, filled; /* of the buffer */
     int line;          /* line of the next character */
-    char *field; /* the last field read */
+    char *field;       /* the last field read */
     size_t field_length, field_capacity;
     size_t row_capacity;
 } table_reader;
@@ -363,7 +364,8 @@ bool lw_is_results(const char *path) {
     FILE *file = fopen(path, "rb");
     bool at_start = true, comment = true, found = false;
     /* A comment of a model file may begin so, too, but has no line of a spec. */
-    for (int letter = 0, last = '\n'; file && comment && !found && (letter = getc(file)) != EOF; last = letter) {
+    for (int letter = 0, last = '\n'; file && comment && !found && (letter = getc(file)) != EOF;
+         last = letter) {
         at_start = last == '\n';
         if (at_start && letter != '#') comment = false;
         if (at_start && letter == '#') found = (letter = getc(file)) == '=';
