@@ -1,5 +1,5 @@
-/* cmd_accel.c - linkwork accel: accelerations and joint reactions of a state by one method: the initial one, a
- * row of a results file, or that of a run at a later time.
+/* cmd_accel.c - linkwork accel: accelerations and joint reactions of a state by one method: the initial one,
+ * a row of a results file, or that of a run at a later time.
  */
 #include "json.h"
 #include "load.h"
@@ -109,8 +109,7 @@ static lw_status answer_to(const lw_model *model, const lw_run_options *options,
     with.method = a->method;
     with.states = options->states;
     lw_status status = lw_solver_create(model, &with, NULL, &solver, error);
-    if (status == LW_OK)
-        status = lw_solver_accelerations(solver, options->start, q, v, NULL, a->vdot, error);
+    if (status == LW_OK) status = lw_solver_accelerations(solver, options->start, q, v, NULL, a->vdot, error);
     if (status == LW_OK) status = lw_solver_reactions(solver, a->reactions, a->unique, error);
     if (status == LW_OK) status = lw_solver_balance(solver, &a->balance, error);
     lw_solver_destroy(solver);
@@ -153,7 +152,8 @@ static int solve(const cli_command *command, const lw_model *model, lw_run_optio
 static int accel(const cli_command *command, int argc, char **argv) {
     request asked = {.at = NAN};
     const cli_option options[] = {
-        {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree", .text = &asked.method},
+        {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree",
+         .text = &asked.method},
         {"at", "T", "of the state at this time, s: of the run, or of the row of --state", "1",
          .number = &asked.at, .unit = "s", .any_sign = true},
         {"state", "FILE", "of the last row of a results file, or of that at --at", "results.h5",
@@ -171,18 +171,18 @@ static int accel(const cli_command *command, int argc, char **argv) {
         lw_run_defaults(loaded.model, &run);
         if (asked.method) run.method = asked.method;
         result = asked.at < run.start && !asked.state
-                     ? cli_say(command, CLI_WRONG, "--at: %g s is before the start of the run, %g s", asked.at,
-                               run.start)
+                     ? cli_say(command, CLI_WRONG, "--at: %g s is before the start of the run, %g s",
+                               asked.at, run.start)
                      : solve(command, loaded.model, &run, &asked);
     }
     cli_close_model(&loaded);
     return result;
 }
 
-const cli_command cli_accel = {"accel", "MODEL [options]",
-                               "accelerations and joint reactions of a state",
-                               "Of the initial state; with --at T of the state to which a run comes at that time; "
-                               "with --state FILE of a row of results.\n"
-                               "A row is taken as it is: there is none between two. MODEL may be a results file; "
-                               "with --state it may be left away.",
-                               accel};
+const cli_command cli_accel = {
+    "accel", "MODEL [options]", "accelerations and joint reactions of a state",
+    "Of the initial state; with --at T of the state to which a run comes at that time; "
+    "with --state FILE of a row of results.\n"
+    "A row is taken as it is: there is none between two. MODEL may be a results file; "
+    "with --state it may be left away.",
+    accel};

@@ -115,9 +115,10 @@ static int check_request(const cli_command *command, request *asked) {
         return cli_say(command, CLI_WRONG,
                        "--record chooses what the results file holds; give that too, e.g. --out results.csv");
     if (asked->resume && asked->neglect > 0)
-        return cli_say(command, CLI_WRONG,
-                       "--resume goes on with the model of the file, where inertia is neglected or not as it was; "
-                       "leave --neglect-mass away");
+        return cli_say(
+            command, CLI_WRONG,
+            "--resume goes on with the model of the file, where inertia is neglected or not as it was; "
+            "leave --neglect-mass away");
     return run_request_check(command, &asked->run, "results.csv");
 }
 
@@ -381,14 +382,17 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
     lw_error error = {0}, close_error = {0};
     const char *out = asked->run.out;
     if (r->resume.path) {
-        int read = run_resume_read(r->command, &r->resume, r->model, out, asked->start, r->q, r->v, r->states);
+        int read =
+            run_resume_read(r->command, &r->resume, r->model, out, asked->start, r->q, r->v, r->states);
         if (read != CLI_DONE) return read;
         options->start = r->resume.t;
         options->q = r->q, options->v = r->v, options->states = r->states;
         options->as_given = true;
         if (!(options->end > options->start))
-            return cli_say(r->command, CLI_WRONG, "%s has come to t = %g s, and the run is to end at t = %g s; give a "
-                           "later --end", r->resume.path, r->resume.t, options->end);
+            return cli_say(r->command, CLI_WRONG,
+                           "%s has come to t = %g s, and the run is to end at t = %g s; give a "
+                           "later --end",
+                           r->resume.path, r->resume.t, options->end);
     }
     lw_status status = lw_run_check(r->model, options, &error);
     status = status == LW_OK ? find_start(r, options, &error) : status;
@@ -459,8 +463,8 @@ static int run_command(const cli_command *command, int argc, char **argv) {
          .unit = "1"},
         {"max-steps", "N", "give a run up that needs more steps than these", "1e9", .number = &asked.most,
          .unit = "1"},
-        {"start", "T", "from when, s; with --resume, from which row", "1", .number = &asked.start, .unit = "s",
-         .any_sign = true},
+        {"start", "T", "from when, s; with --resume, from which row", "1", .number = &asked.start,
+         .unit = "s", .any_sign = true},
         {"resume", "FILE", "go on from the last row of a results file, or from that at --start", "results.h5",
          .text = &asked.resume},
         {"end", "T", "until when, s", "10", .number = &asked.run.end, .unit = "s"},
@@ -500,17 +504,18 @@ static int run_command(const cli_command *command, int argc, char **argv) {
     return result;
 }
 
-const cli_command cli_run = {"run", "MODEL [options]", "simulate a model",
-                             "What is not given comes from the run section of the model, then from the "
-                             "program. --set may be repeated.\n"
-                             "Numbers are expressions with units, as in the model: --end \"2 min\", --step "
-                             "1/500, --set \"length=20 mm\".\n"
-                             "--record names what is recorded: joint, coordinates, speeds, accelerations, "
-                             "reaction, drive, body, position, rotation,\n"
-                             "cardan, pose, velocity, acceleration, com, momentum, point, distance, force, "
-                             "ledger, violation, each with (NAME), or a\n"
-                             "column such as pin.q; * stands for anything.\n"
-                             "MODEL may be a results file, which carries its model; with --resume it may be left "
-                             "away.\n"
-                             "Ctrl-C stops at the next sample and keeps the results so far.",
-                             run_command};
+const cli_command cli_run = {
+    "run", "MODEL [options]", "simulate a model",
+    "What is not given comes from the run section of the model, then from the "
+    "program. --set may be repeated.\n"
+    "Numbers are expressions with units, as in the model: --end \"2 min\", --step "
+    "1/500, --set \"length=20 mm\".\n"
+    "--record names what is recorded: joint, coordinates, speeds, accelerations, "
+    "reaction, drive, body, position, rotation,\n"
+    "cardan, pose, velocity, acceleration, com, momentum, point, distance, force, "
+    "ledger, violation, each with (NAME), or a\n"
+    "column such as pin.q; * stands for anything.\n"
+    "MODEL may be a results file, which carries its model; with --resume it may be left "
+    "away.\n"
+    "Ctrl-C stops at the next sample and keeps the results so far.",
+    run_command};

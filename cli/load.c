@@ -97,8 +97,8 @@ int cli_load(const cli_command *command, const char *path, const cli_changes *ch
 
 /* Parses the command line and reads the model, or *otherwise (may be NULL) if none is named. */
 static bool read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
-                       char **argv, const cli_changes *changes, const char *const *otherwise, cli_model *loaded,
-                       int *result) {
+                       char **argv, const cli_changes *changes, const char *const *otherwise,
+                       cli_model *loaded, int *result) {
     cli_list rest = {.count = 0};
     *loaded = (cli_model){0};
     switch (cli_parse(command, options, option_count, argc, argv, &rest, 1)) {
@@ -131,8 +131,8 @@ bool cli_open_model(const cli_command *command, const cli_option *options, int o
 }
 
 bool cli_open_model_or(const cli_command *command, const cli_option *options, int option_count, int argc,
-                       char **argv, const cli_changes *changes, const char *const *otherwise, cli_model *loaded,
-                       int *result) {
+                       char **argv, const cli_changes *changes, const char *const *otherwise,
+                       cli_model *loaded, int *result) {
     bool good = read_model(command, options, option_count, argc, argv, changes, otherwise, loaded, result);
     cli_tell(loaded->report);
     return good;

@@ -45,8 +45,8 @@ bool cli_open_model(const cli_command *command, const cli_option *options, int o
 /* The same, but *otherwise, a results file that an option names, stands for the model if none is named; the
  * option or otherwise may be NULL. */
 bool cli_open_model_or(const cli_command *command, const cli_option *options, int option_count, int argc,
-                       char **argv, const cli_changes *changes, const char *const *otherwise, cli_model *loaded,
-                       int *result);
+                       char **argv, const cli_changes *changes, const char *const *otherwise,
+                       cli_model *loaded, int *result);
 /* cli_open_model, but faults of the file are only added to the report. */
 bool cli_read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
                     char **argv, const cli_changes *changes, cli_model *loaded, int *result);

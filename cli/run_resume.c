@@ -20,10 +20,11 @@ int run_resume_read(const cli_command *command, run_resume *resume, const lw_mod
     lw_error error = {0};
     lw_ledger *l = &resume->ledger;
     if (out && same_file(out, resume->path))
-        return cli_say(command, CLI_WRONG,
-                       "--out: %s is the file that the run goes on from; give another one, which will hold the rows "
-                       "of both",
-                       out);
+        return cli_say(
+            command, CLI_WRONG,
+            "--out: %s is the file that the run goes on from; give another one, which will hold the rows "
+            "of both",
+            out);
     lw_status status = lw_results_state(resume->path, model, at, &resume->t, q, v, states, &error);
     if (status == LW_OK) status = lw_results_go_on(NULL, resume->path, resume->t, l, &resume->rows, &error);
     if (status != LW_OK) {
@@ -61,7 +62,8 @@ void run_resume_sum_up(const run_resume *resume, lw_run_summary *summary) {
     if (!resume->path) return;
     const lw_ledger *l = &resume->ledger;
     summary->energy_initial -= l->drives + l->forces - l->dissipation + l->unaccounted;
-    summary->energy_max_drift = fmax(summary->energy_max_drift, fabs(summary->ledger.unaccounted + l->unaccounted));
+    summary->energy_max_drift =
+        fmax(summary->energy_max_drift, fabs(summary->ledger.unaccounted + l->unaccounted));
     add_books(l, &summary->ledger);
     summary->samples += resume->rows - 1;
 }

@@ -12,8 +12,8 @@ typedef struct run_resume {
     long rows;        /* of the file, until there */
 } run_resume;
 
-/* Reads the state of the last row, or of the row at time `at` unless that is NAN, into q, v and states. `out` is where
- * the run writes, which must not be the same file; NULL: nowhere. */
+/* Reads the state of the last row, or of the row at time `at` unless that is NAN, into q, v and states. `out`
+ * is where the run writes, which must not be the same file; NULL: nowhere. */
 int run_resume_read(const cli_command *command, run_resume *resume, const lw_model *model, const char *out,
                     double at, double *q, double *v, double *states);
 /* Copies the rows until there into the new file. */

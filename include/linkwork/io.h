@@ -15,8 +15,8 @@ typedef struct lw_setting {
     const char *name, *value;
 } lw_setting;
 
-/* Reads a model file (docs/model-format.md), or the model of a results file. Every fault goes into report; with
- * errors *spec is NULL. */
+/* Reads a model file (docs/model-format.md), or the model of a results file. Every fault goes into report;
+ * with errors *spec is NULL. */
 LW_API lw_status lw_read_model(const char *path, const lw_setting *settings, size_t setting_count,
                                lw_report *report, lw_spec **spec);
 /* The same with more to choose; zeroed options choose nothing. */
@@ -88,15 +88,15 @@ LW_API lw_status lw_results_close(lw_results *results, const lw_run_summary *sum
  * parameters that can be set. A file that carries none, is damaged or is no results file: LW_ERROR_FILE. */
 LW_API lw_status lw_results_spec(const char *path, lw_spec **spec, lw_error *error);
 /* A row of a results file as a state of the model: the last row if `at` is NAN, otherwise the row of that
- * time. t, q, v and the user states (NULL if the model has none) receive the sample's, bit by bit; what motions
- * prescribe follows from the time. LW_ERROR_FILE: there is no such row (no state is made up between two), or
- * the file lacks coordinates, speeds or user states of the model, which the error names. */
+ * time. t, q, v and the user states (NULL if the model has none) receive the sample's, bit by bit; what
+ * motions prescribe follows from the time. LW_ERROR_FILE: there is no such row (no state is made up between
+ * two), or the file lacks coordinates, speeds or user states of the model, which the error names. */
 LW_API lw_status lw_results_state(const char *path, const lw_model *model, double at, double *t, double *q,
                                   double *v, double *states, lw_error *error);
-/* Copies the rows of a results file from its first to that of time `until` into one that has just been opened,
- * so that the rows of a run that goes on from there follow; columns that the file lacks are unknown there.
- * ledger receives the energies of the last of these rows (NAN where it has none), rows their number; results,
- * ledger and rows may be NULL. */
+/* Copies the rows of a results file from its first to that of time `until` into one that has just been
+ * opened, so that the rows of a run that goes on from there follow; columns that the file lacks are unknown
+ * there. ledger receives the energies of the last of these rows (NAN where it has none), rows their number;
+ * results, ledger and rows may be NULL. */
 LW_API lw_status lw_results_go_on(lw_results *results, const char *path, double until, lw_ledger *ledger,
                                   long *rows, lw_error *error);
 

@@ -29,8 +29,9 @@ typedef struct lw_sample {
     const lw_ledger *ledger;
     double position_violation, velocity_violation; /* of closures and constraints, the largest */
     double progress;                               /* 0 .. 1 */
-    const double *multipliers; /* forces of constraints, one per row of them; NULL unless reactions are asked for */
-    const double *inputs;      /* values of the model's inputs; NULL: their defaults */
+    const double
+        *multipliers; /* forces of constraints, one per row of them; NULL unless reactions are asked for */
+    const double *inputs; /* values of the model's inputs; NULL: their defaults */
 } lw_sample;
 
 /* Whether a run is to be trusted: ok, or doubtful, with reasons in plain words that begin with one of

@@ -20,8 +20,8 @@ typedef struct touched {
 
 /* The bodies that the element loads: first and second; applied: the other one and the body. */
 static void loaded_bodies(const lw_model *model, const lw_force *force, int bodies[2]) {
-    const int *own = force->closure >= 0 ? model->joints[model->closures[force->closure]].info.bodies
-                                         : force->bodies;
+    const int *own =
+        force->closure >= 0 ? model->joints[model->closures[force->closure]].info.bodies : force->bodies;
     const bool swap = force->type == LW_FORCE_APPLIED;
     bodies[0] = own[swap], bodies[1] = own[!swap];
 }

@@ -1,5 +1,5 @@
-/* kept_spec.c - the spec that a compiled model keeps, so that parameters can change while it moves, and results
- * files carry the whole model.
+/* kept_spec.c - the spec that a compiled model keeps, so that parameters can change while it moves, and
+ * results files carry the whole model.
  *
  * A model is constant and shared. A change of a parameter makes another model of the same layout: the spec is
  * read from its bytes, changed (spec/bindings.c) and compiled with the same cuts.

@@ -26,15 +26,19 @@ enum {
     RATES = VELOCITIES | LW_NEEDS_ACCELERATION | LW_NEEDS_MOTION_RATES
 };
 
-#define WRENCH {"fx", "N"}, {"fy", "N"}, {"fz", "N"}, {"tx", "N m"}, {"ty", "N m"}, {"tz", "N m"}
+#define WRENCH                                                                                               \
+    {"fx", "N"}, {"fy", "N"}, {"fz", "N"}, {"tx", "N m"}, {"ty", "N m"}, { "tz", "N m" }
 #define MOMENTA                                                                                              \
     {"px", "kg m/s"}, {"py", "kg m/s"}, {"pz", "kg m/s"}, {"lx", "kg m^2/s"}, {"ly", "kg m^2/s"},            \
         {"lz", "kg m^2/s"}, {"hx", "kg m^2/s"}, {"hy", "kg m^2/s"}, {                                        \
         "hz", "kg m^2/s"                                                                                     \
     }
-#define PLACE {"x", "m"}, {"y", "m"}, {"z", "m"}
-#define RATE {"vx", "m/s"}, {"vy", "m/s"}, {"vz", "m/s"}
-#define SECOND_RATE {"ax", "m/s^2"}, {"ay", "m/s^2"}, {"az", "m/s^2"}
+#define PLACE                                                                                                \
+    {"x", "m"}, {"y", "m"}, { "z", "m" }
+#define RATE                                                                                                 \
+    {"vx", "m/s"}, {"vy", "m/s"}, { "vz", "m/s" }
+#define SECOND_RATE                                                                                          \
+    {"ax", "m/s^2"}, {"ay", "m/s^2"}, { "az", "m/s^2" }
 
 static const family families[LW_Q_KINDS] = {
     [LW_Q_TIME] = {LW_OBJECT_NONE, "", "", 0, false, {{"t", "s"}}},
@@ -42,11 +46,16 @@ static const family families[LW_Q_KINDS] = {
     [LW_Q_COORDINATE] = {LW_OBJECT_JOINT, "", ".", POSITIONS, false, {{0}}},
     [LW_Q_SPEED] = {LW_OBJECT_JOINT, "", ".", VELOCITIES, false, {{0}}},
     [LW_Q_ACCELERATION] = {LW_OBJECT_JOINT, "", ".", RATES, false, {{0}}},
-    [LW_Q_DRIVE] = {LW_OBJECT_JOINT, "drive(", ").", VELOCITIES | LW_NEEDS_REACTION | LW_NEEDS_FORCES, false,
-                    {{0}}},
-    [LW_Q_REACTION] = {LW_OBJECT_JOINT, "reaction(", ").", LW_NEEDS_REACTION, true,
+    [LW_Q_DRIVE] =
+        {LW_OBJECT_JOINT, "drive(", ").", VELOCITIES | LW_NEEDS_REACTION | LW_NEEDS_FORCES, false, {{0}}},
+    [LW_Q_REACTION] = {LW_OBJECT_JOINT,
+                       "reaction(",
+                       ").",
+                       LW_NEEDS_REACTION,
+                       true,
                        {WRENCH, {"force", "N"}, {"torque", "N m"}}},
-    [LW_Q_CONSTRAINT] = {LW_OBJECT_CONSTRAINT, "reaction(", ").", POSITIONS | LW_NEEDS_MULTIPLIER, true, {{0}}},
+    [LW_Q_CONSTRAINT] =
+        {LW_OBJECT_CONSTRAINT, "reaction(", ").", POSITIONS | LW_NEEDS_MULTIPLIER, true, {{0}}},
     [LW_Q_POSITION] = {LW_OBJECT_BODY, "body.", ".", POSITIONS, true, {PLACE}},
     [LW_Q_ROTATION] = {LW_OBJECT_BODY,
                        "body.",
@@ -54,14 +63,11 @@ static const family families[LW_Q_KINDS] = {
                        POSITIONS,
                        false,
                        {{"qw", "1"}, {"qx", "1"}, {"qy", "1"}, {"qz", "1"}}},
-    [LW_Q_CARDAN] = {LW_OBJECT_BODY, "body.", ".", POSITIONS, false, {{"rx", "rad"}, {"ry", "rad"}, {"rz", "rad"}}},
+    [LW_Q_CARDAN] =
+        {LW_OBJECT_BODY, "body.", ".", POSITIONS, false, {{"rx", "rad"}, {"ry", "rad"}, {"rz", "rad"}}},
     [LW_Q_VELOCITY] = {LW_OBJECT_BODY, "body.", ".", VELOCITIES, true, {RATE}},
-    [LW_Q_SPIN] = {LW_OBJECT_BODY,
-                   "body.",
-                   ".",
-                   VELOCITIES,
-                   true,
-                   {{"wx", "rad/s"}, {"wy", "rad/s"}, {"wz", "rad/s"}}},
+    [LW_Q_SPIN] =
+        {LW_OBJECT_BODY, "body.", ".", VELOCITIES, true, {{"wx", "rad/s"}, {"wy", "rad/s"}, {"wz", "rad/s"}}},
     [LW_Q_BODY_ACCELERATION] = {LW_OBJECT_BODY, "body.", ".", RATES, true, {SECOND_RATE}},
     [LW_Q_SPIN_RATE] = {LW_OBJECT_BODY,
                         "body.",
@@ -198,8 +204,7 @@ static int loop_of(const lw_model *model, int joint) {
 
 static int first_multiplier(const lw_model *model, int constraint) {
     int row = 0;
-    for (int k = 0; k < constraint; k++)
-        row += model->constraints[k].type == LW_CONSTRAINT_ROLLING ? 3 : 1;
+    for (int k = 0; k < constraint; k++) row += model->constraints[k].type == LW_CONSTRAINT_ROLLING ? 3 : 1;
     return row;
 }
 
@@ -325,8 +330,8 @@ void lw_quantity_print(const lw_model *model, const lw_state_quantity *quantity,
     if (refer[0] && f->object == LW_OBJECT_BODY && strcmp(prefix, "body.") == 0)
         prefix = "body(", infix = ").";
     const int shorter = part[0] ? 0 : 1; /* The vector itself has no component and no dot. */
-    snprintf(name, LW_QUANTITY_NAME, "%s%s%s%.*s%s", prefix, object, refer, (int)strlen(infix) - shorter, infix,
-             part);
+    snprintf(name, LW_QUANTITY_NAME, "%s%s%s%.*s%s", prefix, object, refer, (int)strlen(infix) - shorter,
+             infix, part);
 }
 
 bool lw_quantity_same_vector(const lw_state_quantity *a, const lw_state_quantity *b) {

@@ -30,15 +30,15 @@
 
 /* What a value needs besides the model (lw_quantity_source); each bit stands alone. */
 enum {
-    LW_NEEDS_POSITION = 1,      /* data after lw_positions and lw_world_poses */
-    LW_NEEDS_VELOCITY = 2,      /* data after lw_velocities and lw_world_poses */
-    LW_NEEDS_ACCELERATION = 4,  /* vdot */
-    LW_NEEDS_MOTION_RATES = 8,  /* accelerations of all bodies (lw_body_accelerations) */
-    LW_NEEDS_REACTION = 16,     /* reactions of joints */
-    LW_NEEDS_MULTIPLIER = 32,   /* multipliers of constraints */
-    LW_NEEDS_FORCES = 64,       /* evaluated force elements (lw_force_values) */
-    LW_NEEDS_LEDGER = 128,      /* the energy ledger of a run */
-    LW_NEEDS_RUN = 256          /* violations, which a run monitors */
+    LW_NEEDS_POSITION = 1,     /* data after lw_positions and lw_world_poses */
+    LW_NEEDS_VELOCITY = 2,     /* data after lw_velocities and lw_world_poses */
+    LW_NEEDS_ACCELERATION = 4, /* vdot */
+    LW_NEEDS_MOTION_RATES = 8, /* accelerations of all bodies (lw_body_accelerations) */
+    LW_NEEDS_REACTION = 16,    /* reactions of joints */
+    LW_NEEDS_MULTIPLIER = 32,  /* multipliers of constraints */
+    LW_NEEDS_FORCES = 64,      /* evaluated force elements (lw_force_values) */
+    LW_NEEDS_LEDGER = 128,     /* the energy ledger of a run */
+    LW_NEEDS_RUN = 256         /* violations, which a run monitors */
 };
 /* Quantities that need no more than this are functions of t, q and v alone, and may be used in forces. */
 #define LW_NEEDS_KINEMATICS (LW_NEEDS_POSITION | LW_NEEDS_VELOCITY)
@@ -114,11 +114,11 @@ enum {
 typedef struct lw_force_value lw_force_value;
 typedef struct lw_quantity_source {
     double t;
-    const double *vdot;              /* accelerations of the speeds */
-    const double *motion_rates;      /* 6 per body, 0 .. n (lw_body_accelerations) */
-    const double *reactions;         /* joint_count x 6 as in dynamics.h */
-    const double *multipliers;       /* one per row of the constraints */
-    const lw_force_value *forces;    /* one per element (lw_force_values) */
+    const double *vdot;           /* accelerations of the speeds */
+    const double *motion_rates;   /* 6 per body, 0 .. n (lw_body_accelerations) */
+    const double *reactions;      /* joint_count x 6 as in dynamics.h */
+    const double *multipliers;    /* one per row of the constraints */
+    const lw_force_value *forces; /* one per element (lw_force_values) */
     const lw_ledger *ledger;
     const double *states, *outputs; /* user states; outputs in SI units */
     double position_violation, velocity_violation;
@@ -175,8 +175,7 @@ bool lw_quantity_has_sides(lw_quantity_kind kind);
  * first body. */
 void lw_quantity_refer(lw_state_quantity *quantity, int axes, bool at_first);
 /* Its name in results files. Points are given by their coordinates in the body's frame. */
-void lw_quantity_print(const lw_model *model, const lw_state_quantity *quantity,
-                       char name[LW_QUANTITY_NAME]);
+void lw_quantity_print(const lw_model *model, const lw_state_quantity *quantity, char name[LW_QUANTITY_NAME]);
 /* Do the quantities belong to the same vector, so that one evaluation serves both? */
 bool lw_quantity_same_vector(const lw_state_quantity *a, const lw_state_quantity *b);
 
@@ -195,12 +194,12 @@ void lw_body_accelerations(const lw_model *model, const lw_data *data, const dou
 
 /* A force element in a state. */
 struct lw_force_value {
-    double value;      /* tension, generalised force, or magnitude of the force */
-    double wrench[6];  /* force and torque on the second body (applied: on the body), world axes, at: */
-    double at[2][3];   /* its points on the second and on the first body, in the world */
-    double power;      /* what it supplies to the bodies: -dU/dt of its potential included */
-    lw_power booked;   /* its power in the ledger */
-    double potential;  /* its potential energy, if that was asked for */
+    double value;     /* tension, generalised force, or magnitude of the force */
+    double wrench[6]; /* force and torque on the second body (applied: on the body), world axes, at: */
+    double at[2][3];  /* its points on the second and on the first body, in the world */
+    double power;     /* what it supplies to the bodies: -dU/dt of its potential included */
+    lw_power booked;  /* its power in the ledger */
+    double potential; /* its potential energy, if that was asked for */
 };
 /* Evaluates all elements, or those of the list; data is as after lw_forces, and keeps its loads. potential:
  * with potentials, which takes integrating laws. After lw_velocities and lw_world_poses. */

@@ -1,6 +1,6 @@
 /* quantity_find.c - from the name of a quantity to the quantity (quantity.h).
  *
- *     quantity  =  word "(" target ")" [ "." component ]      reaction(pin at first).fx, point(load, 1, 0, 0).z
+ *     quantity  =  word "(" target ")" [ "." component ]      reaction(pin).fx, point(load, 1, 0, 0).z
  *               |  "body." name "." component                 body.load.vx
  *               |  name "." component                         pin.q, spring.length
  *               |  word                                       kinetic, momentum.px
@@ -23,8 +23,9 @@
 enum { MOST_NAME = 300 };
 
 static const lw_quantity_kind joint_kinds[] = {LW_Q_COORDINATE, LW_Q_SPEED, LW_Q_ACCELERATION, LW_Q_NONE};
-static const lw_quantity_kind body_kinds[] = {LW_Q_POSITION, LW_Q_ROTATION,          LW_Q_CARDAN,    LW_Q_VELOCITY,
-                                              LW_Q_SPIN,     LW_Q_BODY_ACCELERATION, LW_Q_SPIN_RATE, LW_Q_NONE};
+static const lw_quantity_kind body_kinds[] = {LW_Q_POSITION,  LW_Q_ROTATION, LW_Q_CARDAN,
+                                              LW_Q_VELOCITY,  LW_Q_SPIN,     LW_Q_BODY_ACCELERATION,
+                                              LW_Q_SPIN_RATE, LW_Q_NONE};
 static const lw_quantity_kind element_kinds[] = {LW_Q_ELEMENT, LW_Q_NONE};
 static const lw_quantity_kind plain_kinds[] = {LW_Q_ENERGY, LW_Q_LEDGER, LW_Q_VIOLATION, LW_Q_TOTAL_MOMENTUM,
                                                LW_Q_NONE};
@@ -50,8 +51,8 @@ enum { WORDS = sizeof words / sizeof *words };
 
 /* --- faults --------------------------------------------------------------------------------------- */
 
-static LW_PRINTF(4, 5) size_t fault(lw_syntax *syntax, size_t offset, const char *remedy, const char *format,
-                                    ...) {
+static LW_PRINTF(4, 5) size_t
+    fault(lw_syntax *syntax, size_t offset, const char *remedy, const char *format, ...) {
     if (!syntax) return 0;
     va_list arguments;
     va_start(arguments, format);
@@ -164,8 +165,8 @@ static size_t quoted(const char *text, char name[MOST_NAME + 1]) {
     return text[at] == '\'' ? at + 1 : 0;
 }
 
-/* Between parentheses: the longest known name at the beginning of text; returns its length in text, 0 if there
- * is none. */
+/* Between parentheses: the longest known name at the beginning of text; returns its length in text, 0 if
+ * there is none. */
 static size_t name_between(const lw_model *model, lw_object_kind kind, const char *text, int *object) {
     char name[MOST_NAME + 1];
     size_t in_quotes = quoted(text, name), longest = 0;
@@ -185,7 +186,8 @@ static size_t name_between(const lw_model *model, lw_object_kind kind, const cha
 static size_t seeming_name(const char *text) {
     size_t length = strcspn(text, ",)"), depth = 0;
     if (text[0] == '\'') { /* It may hold anything. */
-        while (text[++depth] && text[depth] != '\'') {}
+        while (text[++depth] && text[depth] != '\'') {
+        }
         return text[depth] ? depth + 1 : depth;
     }
     for (const char *word = text; (word = strchr(word, ' ')) && word < text + length; word++)
@@ -217,13 +219,14 @@ static size_t number(const lw_model *model, const char *text, size_t offset, dou
     lw_constant *constants = calloc((size_t)model->parameter_names.count + 1, sizeof *constants);
     if (!constants) return fault(syntax, offset, "", "memory is out");
     for (int k = 0; k < model->parameter_names.count; k++)
-        constants[k] = (lw_constant){.name = model->parameter_names.names[k], .value = model->parameter_values[k]};
+        constants[k] =
+            (lw_constant){.name = model->parameter_names.names[k], .value = model->parameter_values[k]};
     lw_syntax inner = {0};
     lw_meaning measure = {0};
     const lw_expression_names names = {.constants = constants,
                                        .constant_count = (size_t)model->parameter_names.count};
-    bool right = lw_units_fit(part, LW_LENGTH, &inner) &&
-                 lw_number_meaning(part, &names, value, &measure, &inner);
+    bool right =
+        lw_units_fit(part, LW_LENGTH, &inner) && lw_number_meaning(part, &names, value, &measure, &inner);
     if (right && lw_meaning_fit(&measure, LW_LENGTH, false) > LW_MAY_FIT) {
         char what[80];
         lw_meaning_name(&measure, what, sizeof what);
@@ -325,8 +328,7 @@ size_t lw_quantity_target_read(const lw_model *model, lw_object_kind kind, const
             length = name_between(model, LW_OBJECT_CONSTRAINT, text + at, &target->object);
             if (length > 0) target->kind = LW_OBJECT_CONSTRAINT;
         }
-        if (length == 0)
-            return unknown_object(model, kind, text + at, seeming_name(text + at), at, syntax);
+        if (length == 0) return unknown_object(model, kind, text + at, seeming_name(text + at), at, syntax);
         at += length;
     }
     length = reference(model, text + at, at, target, syntax);
@@ -416,12 +418,14 @@ static size_t find_called(const lw_model *model, const struct word *word, const 
     const size_t close = open + 1 + length;
     size_t part = text[close] == '.' ? word_length(text + close + 1) : 0;
     const char *name = part ? text + close + 1 : "";
-    if (find_component(model, word->kinds, &target, name, part, quantity)) return close + (part ? part + 1 : 0);
+    if (find_component(model, word->kinds, &target, name, part, quantity))
+        return close + (part ? part + 1 : 0);
     return no_component(model, word->kinds, &target, text, close, name, part, close + (part ? 1 : 0), syntax);
 }
 
-/* NAME.component from text[start] on; kind: of the object. Longest names first. Returns the whole length, 0 if
- * there is none; *known: there is such an object, but not such a component (then the fault is reported). */
+/* NAME.component from text[start] on; kind: of the object. Longest names first. Returns the whole length, 0
+ * if there is none; *known: there is such an object, but not such a component (then the fault is
+ * reported). */
 static size_t find_named(const lw_model *model, lw_object_kind kind, const lw_quantity_kind *kinds,
                          const char *text, size_t start, lw_state_quantity *quantity, bool *known,
                          lw_syntax *syntax) {
@@ -432,7 +436,8 @@ static size_t find_named(const lw_model *model, lw_object_kind kind, const lw_qu
         const size_t dot = start + in_quotes, part = text[dot] == '.' ? word_length(text + dot + 1) : 0;
         target.object = find_object(model, kind, name, strlen(name));
         if (target.object < 0) return 0;
-        if (part && find_component(model, kinds, &target, text + dot + 1, part, quantity)) return dot + 1 + part;
+        if (part && find_component(model, kinds, &target, text + dot + 1, part, quantity))
+            return dot + 1 + part;
         *known = true;
         return no_component(model, kinds, &target, text, dot, text + dot + 1, part, dot, syntax);
     }
@@ -487,8 +492,8 @@ size_t lw_quantity_find(const lw_model *model, const char *text, lw_state_quanti
     length = find_named(model, LW_OBJECT_JOINT, joint_kinds, text, 0, quantity, &known, syntax);
     if (length > 0) return length;
     bool element = false;
-    length = find_named(model, LW_OBJECT_FORCE, element_kinds, text, 0, quantity, &element,
-                        known ? NULL : syntax);
+    length =
+        find_named(model, LW_OBJECT_FORCE, element_kinds, text, 0, quantity, &element, known ? NULL : syntax);
     if (length > 0) {
         if (syntax) *syntax = (lw_syntax){0};
         return length;

@@ -32,8 +32,8 @@ typedef struct gradient {
     double *dq, *dv; /* either may be NULL */
 } gradient;
 
-/* Adds one body's part of (1): pose and twist are P_b and T_b, (torque; force) about the world's origin; twist
- * may be NULL. */
+/* Adds one body's part of (1): pose and twist are P_b and T_b, (torque; force) about the world's origin;
+ * twist may be NULL. */
 static void add_body(gradient *g, int body, const double pose[6], const double *twist) {
     const lw_model *model = g->model;
     const lw_data *data = g->data;
@@ -141,8 +141,8 @@ static void cut_speed(gradient *g, const lw_state_quantity *quantity) {
     lw_twist_to_parent(data->world[first].R, data->world[first].p, data->motion[first].V, V1);
     lw_twist_to_parent(data->world[second].R, data->world[second].p, data->motion[second].V, V2);
     for (int k = 0; k < 6; k++) V2[k] -= V1[k];
-    /* W_k is fixed in the second body but for its own dependence on q: d(T . V) = T . dV + (delta_2 x* T) . V,
-     * and the latter is -(V x* T) . delta_2. */
+    /* W_k is fixed in the second body but for its own dependence on q: d(T . V) = T . dV + (delta_2 x* T) .
+     * V, and the latter is -(V x* T) . delta_2. */
     lw_wrench_cross(V2, T, pose);
     for (int k = 0; k < 6; k++) pose[k] = -pose[k];
     add_body(g, second, pose, T);

@@ -242,8 +242,7 @@ static double kinetic_energy(const lw_model *model, const lw_data *data) {
     return energy;
 }
 
-static double potential_energy(const lw_model *model, const lw_data *data,
-                               const lw_quantity_source *source) {
+static double potential_energy(const lw_model *model, const lw_data *data, const lw_quantity_source *source) {
     double energy = 0;
     if (model->force_count > 0 && !source->forces) return NAN;
     for (int i = 1; i <= model->body_count; i++) {
@@ -258,7 +257,8 @@ static double potential_energy(const lw_model *model, const lw_data *data,
 /* --- elements and distances ----------------------------------------------------------------------- */
 
 /* The distance of two points, and its rate. */
-static void distance_values(const lw_data *data, const int bodies[2], const double *const at[2], double *out) {
+static void distance_values(const lw_data *data, const int bodies[2], const double *const at[2],
+                            double *out) {
     double x[2][3], v[2][3], line[3], rate[3];
     for (int k = 0; k < 2; k++) {
         place_of(data, bodies[k], at[k], x[k]);
@@ -419,9 +419,9 @@ void lw_quantity_vector(const lw_model *model, const lw_data *data, const lw_qua
     world_vector(model, data, source, quantity, out);
     if (quantity->axes <= 0) return;
     double R[9], own[3];
-    const int threes = quantity->kind == LW_Q_MOMENTUM                                           ? 3
+    const int threes = quantity->kind == LW_Q_MOMENTUM                                   ? 3
                        : quantity->kind == LW_Q_REACTION || quantity->kind == LW_Q_FORCE ? 2
-                                                                                                 : 1;
+                                                                                         : 1;
     body_rotation(model, data, quantity->axes, R);
     for (int k = 0; k < threes; k++) {
         lw_m3_tmul_v(R, out + 3 * k, own);

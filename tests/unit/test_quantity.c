@@ -50,6 +50,7 @@ static void visit_all(const lw_model *model, visitor visit, void *context) {
         if (object_kind == LW_OBJECT_JOINT) count = model->joint_count;
         if (object_kind == LW_OBJECT_CONSTRAINT) count = model->constraint_count;
         if (object_kind == LW_OBJECT_FORCE) count = model->force_count;
+        if (object_kind == LW_OBJECT_STATE || object_kind == LW_OBJECT_OUTPUT) count = 0; /* expressions */
         if (object_kind == LW_OBJECT_BODY || object_kind == LW_OBJECT_POINT || object_kind == LW_OBJECT_PAIR)
             count = model->body_count + 1, first = 1;
         for (int object = first; object < count; object++) {
@@ -101,8 +102,9 @@ static void names_return(void **state) {
         visit_all(model, name_returns, &names);
         lw_model_destroy(model);
         lw_random random = random_seed((uint64_t)seed);
-        model = random_tree_model(&random, &(random_tree){.bodies = 6, .forces = true, .prescribed = seed % 2,
-                                                          .reversed = true, .joint = -1});
+        model = random_tree_model(
+            &random, &(random_tree){
+                         .bodies = 6, .forces = true, .prescribed = seed % 2, .reversed = true, .joint = -1});
         visit_all(model, name_returns, &names);
         lw_model_destroy(model);
     }
@@ -266,7 +268,8 @@ static void check_gradient(const lw_model *model, const lw_state_quantity *quant
         bool prescribed = false;
         for (int i = 1; i <= model->body_count; i++) {
             const lw_link *link = &model->links[i];
-            if (k >= link->v && k < link->v + link->joint.nv) prescribed = link->prescribed >> (k - link->v) & 1;
+            if (k >= link->v && k < link->v + link->joint.nv)
+                prescribed = link->prescribed >> (k - link->v) & 1;
         }
         if (prescribed) continue;
         for (int s = 0; s < 4; s++) {
@@ -315,10 +318,12 @@ static void gradients_are_those_of_differences(void **state) {
     double q[MAX_NQ], v[MAX_NV];
     for (a.seed = 0; a.seed < 60; a.seed++) {
         lw_random random = random_seed((uint64_t)a.seed + 77);
-        lw_model *model = random_tree_model(&random, &(random_tree){.bodies = 1 + a.seed % 7, .forces = true,
+        lw_model *model = random_tree_model(&random, &(random_tree){.bodies = 1 + a.seed % 7,
+                                                                    .forces = true,
                                                                     .prescribed = a.seed % 5 == 0,
                                                                     .reversed = a.seed % 2,
-                                                                    .aligned = a.seed % 3 == 0, .joint = -1});
+                                                                    .aligned = a.seed % 3 == 0,
+                                                                    .joint = -1});
         random_state(&random, model, q, v);
         a.t = 0.3;
         gradients_of(model, &a, q, v);
@@ -332,7 +337,8 @@ static void gradients_are_those_of_differences(void **state) {
         a.t = loops.t;
         gradients_of(model, &a, q, v);
     }
-    print_message("%d + %d gradients, at most %.1e off; %d have none\n", trees, a.count - trees, a.worst, a.none);
+    print_message("%d + %d gradients, at most %.1e off; %d have none\n", trees, a.count - trees, a.worst,
+                  a.none);
     assert_true(a.count > 10000);
 }
 
@@ -340,12 +346,12 @@ static void gradients_are_those_of_differences(void **state) {
 
 /* The kind whose rate this one is. */
 static lw_quantity_kind rate_of(lw_quantity_kind kind) {
-    return kind == LW_Q_ACCELERATION          ? LW_Q_SPEED
-           : kind == LW_Q_BODY_ACCELERATION   ? LW_Q_VELOCITY
-           : kind == LW_Q_SPIN_RATE           ? LW_Q_SPIN
-           : kind == LW_Q_COM_ACCELERATION    ? LW_Q_COM_VELOCITY
-           : kind == LW_Q_POINT_ACCELERATION  ? LW_Q_POINT_VELOCITY
-                                              : LW_Q_NONE;
+    return kind == LW_Q_ACCELERATION         ? LW_Q_SPEED
+           : kind == LW_Q_BODY_ACCELERATION  ? LW_Q_VELOCITY
+           : kind == LW_Q_SPIN_RATE          ? LW_Q_SPIN
+           : kind == LW_Q_COM_ACCELERATION   ? LW_Q_COM_VELOCITY
+           : kind == LW_Q_POINT_ACCELERATION ? LW_Q_POINT_VELOCITY
+                                             : LW_Q_NONE;
 }
 
 typedef struct motion {
@@ -377,7 +383,8 @@ static void check_rate(const lw_model *model, const lw_state_quantity *quantity,
         f[s] = value_at(model, m->a, &speed, q, v);
     }
     const lw_quantity_source source = {.vdot = m->vdot, .motion_rates = m->rates};
-    double value = lw_quantity_value(model, m->a->data, &source, quantity), slope_here = (f[0] - f[1]) / (2 * h);
+    double value = lw_quantity_value(model, m->a->data, &source, quantity),
+           slope_here = (f[0] - f[1]) / (2 * h);
     double fault = fabs(value - slope_here) / (1 + fabs(value));
     char name[LW_QUANTITY_NAME];
     lw_quantity_print(model, quantity, name);
@@ -388,7 +395,8 @@ static void check_rate(const lw_model *model, const lw_state_quantity *quantity,
     m->count++;
 }
 
-static void rates_of(lw_model *model, motion *m, double t, const double *q, const double *v, lw_random *random) {
+static void rates_of(lw_model *model, motion *m, double t, const double *q, const double *v,
+                     lw_random *random) {
     double vdot[MAX_NV], rates[6 * (MAX_BODIES + 1)];
     trial a = {.t = t, .q = q, .v = v};
     assert_int_equal(lw_data_create(model, NULL, &a.data), LW_OK);
@@ -452,9 +460,11 @@ static void cardan_angles_rebuild_the_rotation(void **state) {
     lw_state_quantity angles = find(model, "body.body.rx");
     const lw_joint_info free_joint = lw_model_joint_info(model, 0);
     for (int k = 0; k < 2000; k++) {
-        double q[7] = {0}, v[6] = {0}, R[9], Rx[9], Ry[9], Rz[9], part[9], given[3], angle[LW_QUANTITY_COMPONENTS];
+        double q[7] = {0}, v[6] = {0}, R[9], Rx[9], Ry[9], Rz[9], part[9], given[3],
+               angle[LW_QUANTITY_COMPONENTS];
         for (int i = 0; i < 3; i++) given[i] = random_between(&random, -3, 3);
-        if (k % 2) given[1] = (k % 4 == 1 ? 1 : -1) * (1.5707963267948966 - (k % 8 < 4 ? 0 : pow(10, -(k % 17))));
+        if (k % 2)
+            given[1] = (k % 4 == 1 ? 1 : -1) * (1.5707963267948966 - (k % 8 < 4 ? 0 : pow(10, -(k % 17))));
         about(0, given[0], Rx), about(1, given[1], Ry), about(2, given[2], Rz);
         lw_m3_mul(Rx, Ry, part);
         lw_m3_mul(part, Rz, R);
@@ -522,7 +532,8 @@ static double imbalance(const lw_model *model, trial *a, const double *vdot, con
         point_on(a->data, entry->info.bodies[!at_first], entry->frames[!at_first].p, x);
         act(net, entry->info.bodies[1], x, 1, w, w + 3);
         act(net, entry->info.bodies[0], x, -1, w, w + 3);
-        assert_true(fabs(w[6] - lw_v3_norm(w)) <= 1e-15 * w[6] && fabs(w[7] - lw_v3_norm(w + 3)) <= 1e-15 * w[7]);
+        assert_true(fabs(w[6] - lw_v3_norm(w)) <= 1e-15 * w[6] &&
+                    fabs(w[7] - lw_v3_norm(w + 3)) <= 1e-15 * w[7]);
         for (int k = 0; k < 6; k++) scale = fmax(scale, fabs(w[k]));
     }
     for (int f = 0; f < model->force_count; f++) {
@@ -618,8 +629,9 @@ static void recorded_forces_balance_every_body(void **state) {
     int count = 0;
     for (int seed = 0; seed < 150; seed++) {
         lw_random random = random_seed((uint64_t)seed + 577);
-        lw_model *model = random_tree_model(&random, &(random_tree){.bodies = 1 + seed % 8, .forces = true,
-                                                                    .reversed = seed % 2, .joint = -1});
+        lw_model *model = random_tree_model(
+            &random,
+            &(random_tree){.bodies = 1 + seed % 8, .forces = true, .reversed = seed % 2, .joint = -1});
         random_state(&random, model, q, v);
         worst = fmax(worst, balance_of(model, 0.3, q, v, seed, &count));
     }
@@ -644,8 +656,9 @@ static void elements_add_up(void **state) {
     for (int seed = 0; seed < 100; seed++) {
         lw_random random = random_seed((uint64_t)seed + 977);
         double q[MAX_NQ], v[MAX_NV];
-        lw_model *model = random_tree_model(&random, &(random_tree){.bodies = 1 + seed % 8, .forces = true,
-                                                                    .reversed = seed % 2, .joint = -1});
+        lw_model *model = random_tree_model(
+            &random,
+            &(random_tree){.bodies = 1 + seed % 8, .forces = true, .reversed = seed % 2, .joint = -1});
         lw_data *data;
         assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
         random_state(&random, model, q, v);

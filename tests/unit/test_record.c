@@ -74,10 +74,11 @@ static void lists_select_columns(void **state) {
     expect_columns(model, "pin.q", "pin.q [rad]");
     expect_columns(model, " kinetic ,t, pin.v", "kinetic [J]; pin.v [rad/s]");
     expect_columns(model, "joint(pin)", "pin.q [rad]; pin.v [rad/s]");
-    expect_columns(model, "joint(p*)", "pin.q [rad]; pin.v [rad/s]"); /* a weld has none */
+    expect_columns(model, "joint(p*)", "pin.q [rad]; pin.v [rad/s]");     /* a weld has none */
     expect_columns(model, "joint(guide*)", "guide.q [m]; guide.v [m/s]"); /* a cut joint has, too */
-    expect_columns(model, "coordinates",
-                   "pin.q [rad]; ball.qw [1]; ball.qx [1]; ball.qy [1]; ball.qz [1]; rail.q [m]; guide.q [m]");
+    expect_columns(
+        model, "coordinates",
+        "pin.q [rad]; ball.qw [1]; ball.qx [1]; ball.qy [1]; ball.qz [1]; rail.q [m]; guide.q [m]");
     expect_columns(model, "speeds(*a*)", "ball.wx [rad/s]; ball.wy [rad/s]; ball.wz [rad/s]; rail.v [m/s]");
     expect_columns(model, "accelerations",
                    "pin.a [rad/s^2]; ball.alphax [rad/s^2]; ball.alphay [rad/s^2]; ball.alphaz [rad/s^2]; "
@@ -179,8 +180,7 @@ static void faults_name_the_item_and_the_remedy(void **state) {
     expect_fault(model, "point(load)",
                  "a point is a body and three numbers; write e.g. point(load, 0, 0, -0.5)");
     expect_fault(model, "point(load, 1, 2, x)", "unknown name \"x\"");
-    expect_fault(model, "point(load, 1, 2, inf)",
-                 "\"inf\" is not a number to compute with");
+    expect_fault(model, "point(load, 1, 2, inf)", "\"inf\" is not a number to compute with");
     expect_fault(model, "point(load, 1, 2, 3, 4)", "a closing parenthesis is missing");
     expect_fault(model, "point(lod, 1, 2, 3)", "did you mean \"load\"?");
     expect_fault(model, "reaction(pin in lod)", "there is no body \"lod\"; did you mean \"load\"?");

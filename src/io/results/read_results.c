@@ -436,7 +436,8 @@ bool lw_is_results(const char *path) {
     FILE *file = fopen(path, "rb");
     bool at_start = true, comment = true, found = false;
     /* A comment of a model file may begin so, too, but has no line of a spec. */
-    for (int letter = 0, last = '\n'; file && comment && !found && (letter = getc(file)) != EOF; last = letter) {
+    for (int letter = 0, last = '\n'; file && comment && !found && (letter = getc(file)) != EOF;
+         last = letter) {
         at_start = last == '\n';
         if (at_start && letter != '#') comment = false;
         if (at_start && letter == '#') found = (letter = getc(file)) == '=';

@@ -9,8 +9,8 @@
  * stands for some kinds of them. What a keyword means without components are the usual ones; the others
  * (magnitudes, rates) have to be named.
  *
- * Signs of quaternions and whole revolutions of angles of cut joints are not determined by the state; they are
- * those nearest to the last row, so that curves do not jump.
+ * Signs of quaternions and whole revolutions of angles of cut joints are not determined by the state; they
+ * are those nearest to the last row, so that curves do not jump.
  *
  * Cost     of a row O(n + elements + columns): the poses and twists of all bodies once, if any column needs
  *          them.
@@ -108,10 +108,10 @@ struct lw_record {
     int *table; /* columns by the hash of their names, or -1; a power of two, at most half full */
     size_t table_size;
     unsigned needs;
-    double *quaternion;      /* 4 per body: the quaternion of the last row, at first zero */
-    double *turned;          /* LW_JOINT_MAX_Q per loop: the coordinates of the last row, at first zero */
-    double *rates;           /* accelerations of bodies, if needed */
-    lw_force_value *forces;  /* if needed */
+    double *quaternion;     /* 4 per body: the quaternion of the last row, at first zero */
+    double *turned;         /* LW_JOINT_MAX_Q per loop: the coordinates of the last row, at first zero */
+    double *rates;          /* accelerations of bodies, if needed */
+    lw_force_value *forces; /* if needed */
 
     lw_error *error; /* used only while the list is parsed, as is item */
     const char *item;
@@ -420,15 +420,17 @@ static lw_status add_objects(lw_record *record, const word *w, lw_object_kind ki
 static lw_status no_component(const lw_record *record, const word *w, const lw_quantity_target *target,
                               const char *part) {
     if (target->at_first || target->axes > 0)
-        return wrong(record, "leave \"at first\" or \"in\" away; reactions and forces have both, vectors of "
-                             "bodies have axes",
+        return wrong(record,
+                     "leave \"at first\" or \"in\" away; reactions and forces have both, vectors of "
+                     "bodies have axes",
                      "there is no such component with this reference");
     if (strcmp(part, "*") != 0)
         return wrong(record, "leave the part after the point away to get all", "there is no such component");
     if (w->usual[0] == LW_Q_DRIVE)
         return wrong(record, "record force(NAME) of a force element, or reaction of the joint",
                      "no motion of the joint is prescribed");
-    return wrong(record, "record its reaction, or coordinates of other joints", "the joint has no coordinates");
+    return wrong(record, "record its reaction, or coordinates of other joints",
+                 "the joint has no coordinates");
 }
 
 /* Adds the columns of keyword(objects).part; objects ends in its parenthesis. */
@@ -611,7 +613,8 @@ static void keep_sign(lw_record *record, int body, double *q) {
     for (int k = 0; k < 4; k++) last[k] = q[k] = dot < 0 ? -q[k] : q[k];
 }
 
-/* Gives the coordinates of a cut joint the revolutions, and a quaternion the sign, nearest to the last row. */
+/* Gives the coordinates of a cut joint the revolutions, and a quaternion the sign, nearest to the last
+ * row. */
 static void keep_turns(lw_record *record, const lw_state_quantity *quantity, double *q) {
     const lw_joint_entry *entry = &record->model->joints[quantity->object];
     const int ball = lw_joint_quaternion(entry->joint.type), nq = entry->joint.nq;

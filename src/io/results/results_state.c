@@ -1,8 +1,9 @@
 /* results_state.c - a row of a results file as a state of a model, and the rows so far in a new file.
  *
- * The state consists of the coordinates and speeds of the joints of the tree, of the angles of cut joints whose
- * revolutions count, and of the user states; columns of the same names hold them. Both formats keep every bit of a number, so
- * that the state is the one of the sample. Prescribed coordinates and speeds follow from the time.
+ * The state consists of the coordinates and speeds of the joints of the tree, of the angles of cut joints
+ * whose revolutions count, and of the user states; columns of the same names hold them. Both formats keep
+ * every bit of a number, so that the state is the one of the sample. Prescribed coordinates and speeds follow
+ * from the time.
  */
 #include "io/results/read_results.h"
 #include "io/results/results_writer.h"
@@ -45,13 +46,15 @@ static lw_status no_row(const lw_results_table *table, const char *path, double 
     const double *t = table->columns[0].values;
     char message[160], remedy[160];
     const size_t last = table->row_count - 1;
-    const size_t other = t[nearest] < at ? (nearest < last ? nearest + 1 : last) : (nearest > 0 ? nearest - 1 : 0);
+    const size_t other =
+        t[nearest] < at ? (nearest < last ? nearest + 1 : last) : (nearest > 0 ? nearest - 1 : 0);
     if (at < t[0] || at > t[last])
-        snprintf(message, sizeof message, "there is no row at t = %.9g; the file goes from t = %.9g to %.9g", at,
-                 t[0], t[last]);
+        snprintf(message, sizeof message, "there is no row at t = %.9g; the file goes from t = %.9g to %.9g",
+                 at, t[0], t[last]);
     else
-        snprintf(message, sizeof message, "there is no row at t = %.9g; the rows beside it are at t = %.9g and %.9g",
-                 at, fmin(t[nearest], t[other]), fmax(t[nearest], t[other]));
+        snprintf(message, sizeof message,
+                 "there is no row at t = %.9g; the rows beside it are at t = %.9g and %.9g", at,
+                 fmin(t[nearest], t[other]), fmax(t[nearest], t[other]));
     snprintf(remedy, sizeof remedy, "give the time of a row, or run the model to that time");
     return fault(error, path, remedy, message);
 }
@@ -108,7 +111,8 @@ static lw_status find_columns(const lw_model *model, lw_results_table *table, co
         if (columns[k] < 0) {
             if (missing == 0) first = &list[k];
             if (used + strlen(name) + 8 < sizeof lacking)
-                used += (size_t)snprintf(lacking + used, sizeof lacking - used, "%s%s", missing ? ", " : "", name);
+                used += (size_t)snprintf(lacking + used, sizeof lacking - used, "%s%s", missing ? ", " : "",
+                                         name);
             else if (used + 6 < sizeof lacking)
                 used += (size_t)snprintf(lacking + used, sizeof lacking - used, ", ...");
             missing++;
@@ -117,20 +121,23 @@ static lw_status find_columns(const lw_model *model, lw_results_table *table, co
         lw_column *column = &table->columns[columns[k]];
         column->wanted = true;
         if (strcmp(column->unit, quantity.unit) == 0) continue;
-        snprintf(message, sizeof message, "column %.90s is in \"%.20s\", and that of the model is in \"%.20s\"", name,
-                 column->unit, quantity.unit);
+        snprintf(message, sizeof message,
+                 "column %.90s is in \"%.20s\", and that of the model is in \"%.20s\"", name, column->unit,
+                 quantity.unit);
         return fault(error, path, "give the model that the file was made with, or none", message);
     }
     if (missing == 0) return LW_OK;
     snprintf(message, sizeof message, "the file lacks %s of the model's state%s", lacking,
              missing == count ? ": it may belong to another model" : "");
-    snprintf(remedy, sizeof remedy, "record all of the state, e.g. --record \"joint, state, ...\"; or look whether "
-                                    "the model of the file has \"%.60s\"",
+    snprintf(remedy, sizeof remedy,
+             "record all of the state, e.g. --record \"joint, state, ...\"; or look whether "
+             "the model of the file has \"%.60s\"",
              object_of(model, first));
     return fault(error, path, remedy, message);
 }
 
-/* Fills in what motions prescribe, and brings quaternions that a file holds in fewer digits to unit length. */
+/* Fills in what motions prescribe, and brings quaternions that a file holds in fewer digits to unit
+ * length. */
 static lw_status complete(const lw_model *model, double t, double *q, double *v, const double *states) {
     lw_data *data;
     lw_status status = lw_data_create(model, NULL, &data);
@@ -143,8 +150,8 @@ static lw_status complete(const lw_model *model, double t, double *q, double *v,
     return LW_OK;
 }
 
-static lw_status take_row(lw_results_table *table, const char *path, double at,
-                          const entry *list, size_t count, const int *columns, double *t, lw_error *error) {
+static lw_status take_row(lw_results_table *table, const char *path, double at, const entry *list,
+                          size_t count, const int *columns, double *t, lw_error *error) {
     size_t nearest, row = find_row(table, at, &nearest);
     if (row == table->row_count) return no_row(table, path, at, nearest, error);
     *t = table->columns[0].values[row];
@@ -161,8 +168,8 @@ static lw_status take_row(lw_results_table *table, const char *path, double at,
     return LW_OK;
 }
 
-lw_status lw_results_state(const char *path, const lw_model *model, double at, double *t, double *q, double *v,
-                           double *states, lw_error *error) {
+lw_status lw_results_state(const char *path, const lw_model *model, double at, double *t, double *q,
+                           double *v, double *states, lw_error *error) {
     if (!path || !model || !t || !lw_given(q, model->nq) || !lw_given(v, model->nv) || isinf(at) ||
         !lw_given(states, lw_model_state_count(model)))
         return lw_call_needs("the path of a results file, a model, and places for time and state", error);
@@ -186,7 +193,8 @@ lw_status lw_results_state(const char *path, const lw_model *model, double at, d
         if (status == LW_OK) status = lw_results_table_read(table, error);
         if (status == LW_OK) status = take_row(table, path, at, list, count, columns, &time, error);
     }
-    if (status == LW_OK && complete(model, time, state_q, state_v, state_own) != LW_OK) status = lw_out_of_memory(error);
+    if (status == LW_OK && complete(model, time, state_q, state_v, state_own) != LW_OK)
+        status = lw_out_of_memory(error);
     if (status == LW_OK) {
         *t = time;
         if (model->nq) memcpy(q, state_q, (size_t)model->nq * sizeof *q);
@@ -213,7 +221,8 @@ static double value_in(const lw_results_table *table, const char *name, size_t r
 lw_status lw_results_go_on(lw_results *results, const char *path, double until, lw_ledger *ledger, long *rows,
                            lw_error *error) {
     if (!path || isnan(until))
-        return lw_call_needs("the path of a results file, and the time until which its rows are taken", error);
+        return lw_call_needs("the path of a results file, and the time until which its rows are taken",
+                             error);
     lw_results_table *table = NULL;
     lw_status status = lw_results_table_open(path, &table, error);
     if (status == LW_OK) {
