@@ -182,7 +182,8 @@ static void bench_motion(const bench_output *out, const char *problem, const cha
         printf(" %14.0f", ns);
         bench_output_row(out, problem, m->nv, names[k], 1, ns, bench_minimum(&cases[k], out->repetitions));
     }
-    printf(" %12.2f %12.2f %12.2f\n", bench_ratio(&cases[DERIVATIVE], &cases[ACCELERATIONS], out->repetitions),
+    printf(" %12.2f %12.2f %12.2f\n",
+           bench_ratio(&cases[DERIVATIVE], &cases[ACCELERATIONS], out->repetitions),
            bench_ratio(&cases[STEP], &cases[DERIVATIVE], out->repetitions) / 4,
            bench_ratio(&cases[STEP], &cases[BY_HAND], out->repetitions));
     fflush(stdout);
@@ -195,8 +196,8 @@ int main(int argc, char **argv) {
     bench_output out = bench_output_open("bench-steps", BENCH_ROW, argc, argv);
     printf("Time steps, Linkwork %s, %s\n%s\n", LW_VERSION, bench_compiler(), out.machine);
     printf("ns: median of %d repetitions; ratios are medians of their own\n\n", out.repetitions);
-    printf("%-18s %-8s %14s %14s %14s %14s %12s %12s %12s\n", "", "method", "accelerations", "derivative", "by hand",
-           "step of rk4", "deriv/accel", "step/4 deriv", "step/hand");
+    printf("%-18s %-8s %14s %14s %14s %14s %12s %12s %12s\n", "", "method", "accelerations", "derivative",
+           "by hand", "step of rk4", "deriv/accel", "step/4 deriv", "step/hand");
     bench_motion(&out, "pendulum", NULL);
     bench_motion(&out, "chain", NULL);
     bench_motion(&out, "four_bar", NULL);

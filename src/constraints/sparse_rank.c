@@ -272,7 +272,6 @@ lw_status lw_sparse_null_vectors(lw_sparse_rank *e, const lw_newton_euler *s, in
                                  lw_error *error) {
     int rows = s->rows->count - s->rows->tree_count;
     if (eliminate(e, s, NULL) != LW_OK) return lw_out_of_memory(error);
-    for (int c = 0; c < count; c++)
-        back(e, rows, 7919u * (unsigned)(c + 1), null + (size_t)c * (size_t)rows);
+    for (int c = 0; c < count; c++) back(e, rows, 7919u * (unsigned)(c + 1), null + (size_t)c * (size_t)rows);
     return LW_OK;
 }

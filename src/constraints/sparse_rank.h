@@ -10,8 +10,8 @@
  * NULL), and how many. speeds: the number of speeds of the tree that are not prescribed. */
 lw_status lw_sparse_rank_at(const lw_newton_euler *s, bool *kept, int *rank, int *speeds, lw_error *error);
 
-/* Memory for multipliers of the rows of a model, as much as the state in the system needs, several times over.
- * NULL: memory is out. */
+/* Memory for multipliers of the rows of a model, as much as the state in the system needs, several times
+ * over. NULL: memory is out. */
 typedef struct lw_sparse_rank lw_sparse_rank;
 lw_sparse_rank *lw_sparse_rank_create(const lw_newton_euler *s);
 void lw_sparse_rank_destroy(lw_sparse_rank *rank);

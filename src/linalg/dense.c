@@ -14,12 +14,12 @@
 
 /* Up to these sizes our own routines are used. OpenBLAS takes memory in most of its calls if it has several
  * threads, and in decompositions also if it has one; a step may not. Ours take none, and their results depend
- * neither on the processor nor on the number of threads. Up to 128 they are the faster ones, or as fast; at 800
- * LAPACK takes 0.4 of the time for a product, 0.3 for singular values and 0.5 to 0.8 for the rest (bench/dense.c,
- * one thread, AVX2), which makes a method of absolute coordinates on chains of a hundred bodies slower by a factor of 1
- * to 1.3, and nullspace-svd by 2 to 3. Beyond, a call takes a tenth of a second, and threads count. What
- * is not in this list is our own at all sizes: products with a vector and triangles, at which LAPACK is no
- * faster. */
+ * neither on the processor nor on the number of threads. Up to 128 they are the faster ones, or as fast; at
+ * 800 LAPACK takes 0.4 of the time for a product, 0.3 for singular values and 0.5 to 0.8 for the rest
+ * (bench/dense.c, one thread, AVX2), which makes a method of absolute coordinates on chains of a hundred
+ * bodies slower by a factor of 1 to 1.3, and nullspace-svd by 2 to 3. Beyond, a call takes a tenth of a
+ * second, and threads count. What is not in this list is our own at all sizes: products with a vector and
+ * triangles, at which LAPACK is no faster. */
 enum limits {
     LIMIT = 1024,
     PRODUCT_LIMIT = LIMIT * LIMIT * LIMIT, /* m n k */

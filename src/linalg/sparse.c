@@ -193,7 +193,8 @@ static bool factor_anew(lw_sparse *s, const double *value) {
     for (int step = 0; step < s->n; step++)
         if (!factor_column(s, value, step)) return false;
     if (s->reserved) return true;
-    s->reserved = reserve(&s->L, 4 * (size_t)s->L.start[s->n]) && reserve(&s->U, 4 * (size_t)s->U.start[s->n]);
+    s->reserved =
+        reserve(&s->L, 4 * (size_t)s->L.start[s->n]) && reserve(&s->U, 4 * (size_t)s->U.start[s->n]);
     return s->reserved;
 }
 

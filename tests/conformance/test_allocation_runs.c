@@ -64,11 +64,12 @@ static int loud; /* statements that have allocated */
 static bool watch_solver(const lw_model *model, const char *problem, const char *method, bool one_driven,
                          const double *q, const double *v) {
     const char *const driven[1] = {lw_model_joint_info(model, lw_model_body_joint(model, 1)).name};
-    const lw_solver_options options = {.method = method, .driven = one_driven ? driven : NULL,
-                                       .driven_count = one_driven};
+    const lw_solver_options options = {
+        .method = method, .driven = one_driven ? driven : NULL, .driven_count = one_driven};
     lw_solver *solver;
     if (lw_solver_create(model, &options, NULL, &solver, NULL) != LW_OK) return false;
-    const int nv = lw_model_v_size(model), joints = lw_model_joint_count(model), rows = lw_solver_row_count(solver);
+    const int nv = lw_model_v_size(model), joints = lw_model_joint_count(model),
+              rows = lw_solver_row_count(solver);
     double *vdot = numbers(nv), *tau = numbers(nv > rows ? nv : rows), *reactions = numbers(6 * joints),
            *matrix = numbers(nv * (nv > rows ? nv : rows)), *mass = numbers(nv * nv), amount;
     bool *unique = calloc(6 * (size_t)joints + (size_t)nv + 1, sizeof *unique);
