@@ -261,11 +261,13 @@ done
 
 # --- plot --out x.png: a refusal that says what to do ---------------------------------------------------------------------------------
 expect 0 run "$work/pendulum.yaml" --out "$work/pendulum.csv"
-for name in x.png x.PNG x.pdf; do
+for name in x.png x.PNG; do
     expect 2 plot "$work/pendulum.csv" --out "$work/$name"
-    says err "only SVG pictures are drawn"
+    says err "x.svg and convert it"
     [[ ! -e $work/$name ]] || fail "something was written to $name"
 done
+expect 0 plot "$work/pendulum.csv" --out "$work/x.pdf"
+[[ $(head -c 5 "$work/x.pdf") == "%PDF-" ]] || fail "x.pdf is no PDF"
 
 # --- betsch2006, reproduce: cli/betsch2006, cli/reproduce ---------------------------------------------------------------------------------
 
