@@ -218,6 +218,11 @@ typedef struct lw_values {
     lw_value_order for_motions;
 } lw_values;
 
+/* Is there nothing to compute for an order, so that expressions read the inputs as they are? */
+static inline bool lw_values_are_inputs(const lw_values *values, const lw_value_order *order) {
+    return order->count + order->coordinate_count + order->speed_count + values->state_count == 0;
+}
+
 typedef struct lw_output {
     const lw_function *function; /* of t and the vector of values */
     unsigned needs;

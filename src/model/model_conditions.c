@@ -181,7 +181,7 @@ static void look_at_force(const lw_model *model, const lw_data *data, const lw_f
 void lw_conditions_look(const lw_model *model, lw_data *data, double t, const int *of_force,
                         const int *of_value, const lw_look *at) {
     const lw_value_order *order = &model->values.for_motion;
-    const bool plain = order->count == 0 && model->values.state_count == 0;
+    const bool plain = lw_values_are_inputs(&model->values, order);
     const double *values = plain ? data->inputs : data->computed;
     if (!plain) lw_values_compute(model, data, t, NULL, order);
     for (int k = 0; k < model->force_count; k++) {

@@ -53,7 +53,7 @@ static const double *compute(lw_simulation *s, double t, lw_error *error) {
     const lw_value_order *order = &s->model->values.for_events;
     const double seen = lw_simulation_seen(s, t);
     lw_quantity_source source = {.t = seen};
-    if (order->count == 0 && s->model->values.state_count == 0) return s->data->inputs;
+    if (lw_values_are_inputs(&s->model->values, order)) return s->data->inputs;
     if (order->needs & ~(unsigned)LW_NEEDS_KINEMATICS &&
         lw_simulation_source(s, order->needs, seen, NULL, NULL, &source, error) != LW_OK)
         return NULL;

@@ -117,12 +117,12 @@ def model_names(model):
 
     for section, content in model.items():
         found.add(section)
-        if section not in ("tables", "bodies", "joints", "forces", "constraints"):
+        if section not in ("tables", "signals", "states", "outputs", "bodies", "joints", "forces", "constraints", "events"):
             walk(content, section)
             continue
         for entry in (content or {}).values():
             kind = entry.get("type") if isinstance(entry, dict) else None
-            if section not in ("tables", "bodies") and kind:
+            if section in ("joints", "forces", "constraints") and kind:
                 found.update((f"{section}/type", f"{section}/type={kind}"))
                 walk(entry, group(section, kind))
             else:
