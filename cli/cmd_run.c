@@ -38,7 +38,7 @@ typedef struct run {
     double *q, *v; /* initial, then final state */
     double *q_start;
     double *states, *outputs; /* of the last sample */
-    event *events; /* notifications during the run */
+    event *events;            /* notifications during the run */
     size_t event_count, event_room;
     lw_run_summary summary;
     run_neglect neglect;
@@ -405,7 +405,8 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
         r.q_start = cli_numbers(command, lw_model_q_size(r.model));
         r.states = cli_numbers(command, lw_model_state_count(r.model) + 1);
         r.outputs = cli_numbers(command, lw_model_output_count(r.model) + 1);
-        result = r.q && r.v && r.q_start && r.states && r.outputs ? simulate(&r, &options, asked) : CLI_FAILED;
+        result =
+            r.q && r.v && r.q_start && r.states && r.outputs ? simulate(&r, &options, asked) : CLI_FAILED;
         if (result == CLI_DONE) cli_warn_of_rest(r.model, r.q_start, r.q, r.v);
         if (result == CLI_DONE) run_neglect_estimate(&r.neglect, &options);
         if (result == CLI_DONE) result = report(&r, asked);

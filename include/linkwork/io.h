@@ -31,8 +31,8 @@ LW_API lw_status lw_read_model_text(const char *text, size_t length, const char 
                                     const lw_setting *settings, size_t setting_count, lw_report *report,
                                     lw_spec **spec);
 
-/* Makes a column of a file the default of an input of the spec: a table over the file's first column, the time,
- * straight between the points and held beyond them. path is any path; the file is as those of tables
+/* Makes a column of a file the default of an input of the spec: a table over the file's first column, the
+ * time, straight between the points and held beyond them. path is any path; the file is as those of tables
  * (docs/model-format.md). */
 LW_API lw_status lw_read_input(lw_spec *spec, const char *input, const char *path, const char *column,
                                lw_error *error);

@@ -12,11 +12,10 @@
  * Comparisons and logic give 0 or 1; everything but 0 is true.
  *
  * Names: the caller's variables, constants, inputs, user states and signals, pi, e. Quantities of the state,
- * as pin.q, 'left-knee'.q, point(load, 0, 0, 1).z, are found by the caller. Functions: see the list below, and
- * the caller's tables, of one argument; log is the natural logarithm, angles are radians, mod has the sign of
- * its second argument, step(x, x0, h0, x1, h1)
- * goes from h0 to h1 while x goes from x0 to x1, as a cubic (step5: a quintic, with a continuous second
- * derivative), ramp(x) is max(x, 0).
+ * as pin.q, 'left-knee'.q, point(load, 0, 0, 1).z, are found by the caller. Functions: expression_words.c,
+ * and the caller's tables, of one argument; log is the natural logarithm, angles are radians, mod has the
+ * sign of its second argument, step(x, x0, h0, x1, h1) goes from h0 to h1 while x goes from x0 to x1, as a
+ * cubic (step5: a quintic, with a continuous second derivative), ramp(x) is max(x, 0).
  *
  * Units. A word in the place of an operator, directly behind an operand, is a unit and multiplies the
  * operand: `2 m` is two metres and `2*m` is twice the parameter m. units.c has the grammar of `5 N/mm` and
@@ -37,6 +36,7 @@
 #include "expression/expression.h"
 
 #include "expression/dimensions.h"
+#include "expression/expression_words.h"
 #include "expression/units.h"
 
 #include <math.h>
@@ -44,45 +44,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NESTING = 200, LONGEST_NUMBER = 400, MOST_ARGUMENTS = 16 };
-
-static const struct function {
-    const char *name;
-    lw_op op;
-    int least, most; /* number of arguments */
-    const char *form;
-    const char *domain; /* admissible arguments; NULL if all are */
-} functions[] = {
-    {"sin", LW_OP_SIN, 1, 1, "sin(x)", NULL},
-    {"cos", LW_OP_COS, 1, 1, "cos(x)", NULL},
-    {"tan", LW_OP_TAN, 1, 1, "tan(x)", NULL},
-    {"asin", LW_OP_ASIN, 1, 1, "asin(x)", "from -1 to 1"},
-    {"acos", LW_OP_ACOS, 1, 1, "acos(x)", "from -1 to 1"},
-    {"atan", LW_OP_ATAN, 1, 1, "atan(x)", NULL},
-    {"atan2", LW_OP_ATAN2, 2, 2, "atan2(y, x)", NULL},
-    {"sinh", LW_OP_SINH, 1, 1, "sinh(x)", NULL},
-    {"cosh", LW_OP_COSH, 1, 1, "cosh(x)", NULL},
-    {"tanh", LW_OP_TANH, 1, 1, "tanh(x)", NULL},
-    {"exp", LW_OP_EXP, 1, 1, "exp(x)", NULL},
-    {"log", LW_OP_LOG, 1, 1, "log(x)", "greater than 0"},
-    {"log10", LW_OP_LOG10, 1, 1, "log10(x)", "greater than 0"},
-    {"sqrt", LW_OP_SQRT, 1, 1, "sqrt(x)", "of 0 or more"},
-    {"cbrt", LW_OP_CBRT, 1, 1, "cbrt(x)", NULL},
-    {"abs", LW_OP_ABS, 1, 1, "abs(x)", NULL},
-    {"sign", LW_OP_SIGN, 1, 1, "sign(x)", NULL},
-    {"min", LW_OP_MIN, 2, MOST_ARGUMENTS, "min(a, b)", NULL},
-    {"max", LW_OP_MAX, 2, MOST_ARGUMENTS, "max(a, b)", NULL},
-    {"floor", LW_OP_FLOOR, 1, 1, "floor(x)", NULL},
-    {"ceil", LW_OP_CEIL, 1, 1, "ceil(x)", NULL},
-    {"mod", LW_OP_MOD, 2, 2, "mod(x, period)", NULL},
-    {"hypot", LW_OP_HYPOT, 2, 2, "hypot(x, y)", NULL},
-    {"if", LW_OP_IF, 3, 3, "if(condition, then, else)", NULL},
-    {"step", LW_OP_STEP, 5, 5, "step(x, x0, h0, x1, h1)", NULL},
-    {"step5", LW_OP_STEP5, 5, 5, "step5(x, x0, h0, x1, h1)", NULL},
-    {"ramp", LW_OP_RAMP, 1, 1, "ramp(x)", NULL},
-};
-
-enum { FUNCTIONS = sizeof functions / sizeof *functions };
+enum { NESTING = 200, LONGEST_NUMBER = 400 };
 
 enum { OR = 1, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN, POWER }; /* levels of precedence */
 
@@ -110,17 +72,6 @@ operators[] = {
 };
 
 enum { OPERATORS = sizeof operators / sizeof *operators };
-
-static const lw_constant builtin[] = {
-    {"pi", 3.14159265358979323846, {.kind = LW_MEANING_RATIO}, NULL},
-    {"e", 2.71828182845904523536, {.kind = LW_MEANING_RATIO}, NULL},
-};
-
-enum { BUILTIN = sizeof builtin / sizeof *builtin };
-
-static const char *const not_numbers[] = {"inf", "Inf", "INF", "infinity", "Infinity", "nan", "NaN", "NAN"};
-
-enum { NOT_NUMBERS = sizeof not_numbers / sizeof *not_numbers };
 
 typedef struct parser {
     const char *text;
@@ -151,126 +102,26 @@ static bool fail(parser *p, size_t offset, const char *remedy, const char *forma
     return false;
 }
 
-/* A word of the text; shown to the user up to 40 bytes. */
-typedef struct word {
-    const char *start;
-    size_t length;
-} word;
-
-#define SHOW(w) (int)((w).length < 40 ? (w).length : 40), (w).start
-
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-static bool word_is(word w, const char *name) {
-    return strlen(name) == w.length && memcmp(name, w.start, w.length) == 0;
-}
 
 static char skip_space(parser *p) {
     while (p->text[p->at] != '\0' && strchr(" \t\r\n", p->text[p->at])) p->at++;
     return p->text[p->at];
 }
 
-static word peek_word(const parser *p) {
-    word w = {p->text + p->at, 0};
+static lw_word peek_word(const parser *p) {
+    lw_word w = {p->text + p->at, 0};
     if (is_letter(*w.start)) {
         while (is_letter(w.start[w.length]) || is_digit(w.start[w.length])) w.length++;
     }
     return w;
 }
 
-static const struct function *find_function(word w) {
-    for (size_t i = 0; i < FUNCTIONS; i++) {
-        if (word_is(w, functions[i].name)) return &functions[i];
-    }
-    return NULL;
-}
-
-static size_t find_variable(const lw_expression_names *names, word w) {
-    size_t i = 0;
-    while (i < names->variable_count && !word_is(w, names->variables[i])) i++;
-    return i; /* This is variable_count if there is none. */
-}
-
-static const lw_constant *find_constant(const lw_constant *constants, size_t count, word w) {
-    for (size_t i = 0; i < count; i++) {
-        if (word_is(w, constants[i].name)) return &constants[i];
-    }
-    return NULL;
-}
-
-static const lw_named_table *find_table(const lw_expression_names *names, word w) {
-    for (size_t i = 0; i < names->table_count; i++) {
-        if (word_is(w, names->tables[i].name)) return &names->tables[i];
-    }
-    return NULL;
-}
-
-static size_t value_count(const lw_expression_names *names) {
-    return names->input_count + names->state_count + names->signal_count;
-}
-
-/* The input, user state or signal of this name, or NULL. */
-static const lw_constant *find_value(const lw_expression_names *names, word w) {
-    return find_constant(names->inputs, value_count(names), w);
-}
-
-bool lw_names_have(const lw_expression_names *names, const char *text, size_t length) {
-    word w = {text, length};
-    return find_variable(names, w) < names->variable_count ||
-           find_constant(names->constants, names->constant_count, w) ||
-           find_value(names, w) || find_table(names, w);
-}
-
-bool lw_reserved_word(const char *text) {
-    word w = {text, strlen(text)};
-    if (word_is(w, "and") || word_is(w, "or") || word_is(w, "not")) return true;
-    for (size_t i = 0; i < NOT_NUMBERS; i++) {
-        if (word_is(w, not_numbers[i])) return true;
-    }
-    return find_function(w) || find_constant(builtin, BUILTIN, w) ||
-           (w.length > 1 && lw_is_unit(text, w.length));
-}
-
-const char *lw_name_taken(const char *text) {
-    if (strlen(text) == 1 && strchr("tqvx", text[0])) return "a variable of force laws and motions";
-    return lw_reserved_word(text) ? "a function, unit or constant" : NULL;
-}
-
-/* Name number i of all names that may have been meant: variables, constants, inputs, user states, signals,
- * tables, built-in constants, functions. */
-static const char *candidate(const lw_expression_names *names, size_t i) {
-    if (i < names->variable_count) return names->variables[i];
-    i -= names->variable_count;
-    if (i < names->constant_count) return names->constants[i].name;
-    i -= names->constant_count;
-    if (i < value_count(names)) return names->inputs[i].name;
-    i -= value_count(names);
-    if (i < names->table_count) return names->tables[i].name;
-    i -= names->table_count;
-    if (i < BUILTIN) return builtin[i].name;
-    i -= BUILTIN;
-    if (i < FUNCTIONS) return functions[i].name;
-    return names->find_quantity ? lw_quantity_word(i - FUNCTIONS) : NULL;
-}
-
-/* The closest of all candidates, or of all units if names is NULL. */
-static const char *closest(const lw_expression_names *names, word w) {
-    char text[64];
-    const char *name;
-    if (w.length >= sizeof text) return NULL;
-    memcpy(text, w.start, w.length);
-    text[w.length] = '\0';
-    lw_closest_search search = lw_closest_to(text);
-    for (size_t k = 0; (name = names ? candidate(names, k) : lw_unit_name(k)); k++)
-        lw_closest_try(&search, name);
-    return search.name;
-}
-
-static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
+static bool fail_unknown_name(parser *p, lw_word w, size_t offset, bool called) {
     char remedy[sizeof p->syntax->remedy];
     const char *kind = called ? "function" : "name";
-    if (lw_did_you_mean(closest(p->names, w), remedy, sizeof remedy)) {
+    if (lw_did_you_mean(lw_closest_word(p->names, w), remedy, sizeof remedy)) {
         /* The suggestion is the remedy. */
     } else if (called) {
         (void)snprintf(remedy, sizeof remedy,
@@ -278,10 +129,9 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
                        "write a product with *");
     } else {
         int used = snprintf(remedy, sizeof remedy, "names known here:");
-        size_t count = p->names->variable_count + p->names->constant_count + value_count(p->names) +
-                       p->names->table_count + BUILTIN;
+        size_t count = lw_known_names(p->names);
         for (size_t i = 0; i < count; i++) {
-            const char *name = candidate(p->names, i);
+            const char *name = lw_known_name(p->names, i);
             if ((size_t)used + strlen(name) + 8 > sizeof remedy) {
                 (void)snprintf(remedy + used, sizeof remedy - (size_t)used, ", ...");
                 break;
@@ -289,25 +139,25 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
             used += snprintf(remedy + used, sizeof remedy - (size_t)used, "%s %s", i ? "," : "", name);
         }
     }
-    return fail(p, offset, remedy, "unknown %s \"%.*s\"", kind, SHOW(w));
+    return fail(p, offset, remedy, "unknown %s \"%.*s\"", kind, LW_SHOW(w));
 }
 
 /* Reports an input, a user state, a signal (number `value`) or a quantity (-1) where none is allowed. */
-static bool fail_value(parser *p, word w, size_t offset, long value) {
+static bool fail_value(parser *p, lw_word w, size_t offset, long value) {
     const lw_expression_names *n = p->names;
-    const char *kind = value < 0                                          ? "a quantity of the state"
-                       : (size_t)value < n->input_count                   ? "an input"
+    const char *kind = value < 0                                         ? "a quantity of the state"
+                       : (size_t)value < n->input_count                  ? "an input"
                        : (size_t)value < n->input_count + n->state_count ? "a state"
-                                                                          : "a signal";
+                                                                         : "a signal";
     if (n->input_use == LW_INPUTS_NOT_IN_CONSTANTS)
         return fail(p, offset, "use a parameter; such values may stand in laws, drives and applied forces",
-                    "\"%.*s\" is %s, which may change at run time, and this value must be constant", SHOW(w),
-                    kind);
+                    "\"%.*s\" is %s, which may change at run time, and this value must be constant",
+                    LW_SHOW(w), kind);
     return fail(p, offset,
                 "drive the joint by a stiff force, e.g. k*(u - q) - c*v, or give it the motion of a state "
                 "that follows it filtered twice",
                 "\"%.*s\" is %s, a number without speed and acceleration, and a prescribed motion needs both",
-                SHOW(w), kind);
+                LW_SHOW(w), kind);
 }
 
 /* Writes the character at offset in readable form: the character if it is printable, otherwise \xNN. */
@@ -383,30 +233,27 @@ static bool fail_fold(parser *p, lw_op op, const lw_instruction *operand, double
                                  : "numbers reach to 1.8e308; check values and units";
         return fail(p, offset, remedy, a < 0 ? "(%g)%s%g %s" : "%g%s%g %s", a, operators[i].text, b, what);
     }
-    for (size_t i = 0; i < FUNCTIONS; i++) {
-        if (functions[i].op != op || lw_op_arity(op) != 1) continue;
+    const lw_word_function *f = lw_op_arity(op) == 1 ? lw_function_of(op) : NULL;
+    if (f) {
         char remedy[80] = "numbers reach to 1.8e308; check values and units";
-        if (functions[i].domain) {
-            (void)snprintf(remedy, sizeof remedy, "%s needs an argument %s", functions[i].name,
-                           functions[i].domain);
+        if (f->domain) {
+            (void)snprintf(remedy, sizeof remedy, "%s needs an argument %s", f->name, f->domain);
             if (isinf(result)) what = "is infinite";
         }
-        return fail(p, offset, remedy, "%s(%g) %s", functions[i].name, a, what);
+        return fail(p, offset, remedy, "%s(%g) %s", f->name, a, what);
     }
     return fail(p, offset, "numbers reach to 1.8e308; check values and units", "a constant here %s", what);
 }
 
 /* Replaces the meanings of the operands by that of the operation's result. */
 static bool measure(parser *p, lw_op op, size_t offset) {
-    const char *name = "";
+    const lw_word_function *f = lw_function_of(op);
+    const char *name = f ? f->name : "";
     const lw_instruction *last = &p->code[p->length - 1];
     lw_syntax syntax;
     if (lw_meaning_operation(op, &p->measures[p->height - lw_op_arity(op)],
                              last->op == LW_OP_CONSTANT ? &last->value : NULL, p->syntax ? &syntax : NULL))
         return true;
-    for (size_t i = 0; i < FUNCTIONS; i++) {
-        if (functions[i].op == op) name = functions[i].name;
-    }
     if (p->syntax) (void)fail(p, offset, syntax.remedy, "%s%s%s", name, name[0] ? ": " : "", syntax.message);
     return false;
 }
@@ -467,12 +314,13 @@ static bool parse_number(parser *p) {
     }
     (void)snprintf(digits + used, sizeof digits - used, "e%ld", exponent - fraction);
     double value = strtod(digits, NULL);
-    word w = {text, n};
+    lw_word w = {text, n};
     if (!isfinite(value)) {
-        return fail(p, p->at, "numbers reach to 1.8e308", "number %.*s is too large", SHOW(w));
+        return fail(p, p->at, "numbers reach to 1.8e308", "number %.*s is too large", LW_SHOW(w));
     }
     if (value == 0 && !zero) {
-        return fail(p, p->at, "write 0 if you mean it", "number %.*s is too small to differ from 0", SHOW(w));
+        return fail(p, p->at, "write 0 if you mean it", "number %.*s is too small to differ from 0",
+                    LW_SHOW(w));
     }
     size_t offset = p->at;
     p->at += n;
@@ -490,7 +338,7 @@ static bool close_parenthesis(parser *p, size_t opened) {
     return true;
 }
 
-static bool fail_argument_count(parser *p, const struct function *f, size_t count, size_t offset) {
+static bool fail_argument_count(parser *p, const lw_word_function *f, size_t count, size_t offset) {
     char remedy[64];
     (void)snprintf(remedy, sizeof remedy, "write %s", f->form);
     return fail(p, offset, remedy, "%s takes %s%d argument%s, not %zu", f->name,
@@ -498,8 +346,8 @@ static bool fail_argument_count(parser *p, const struct function *f, size_t coun
 }
 
 /* Parses the arguments of a call; p->at is at its "(". */
-static bool parse_call(parser *p, const struct function *f, size_t offset) {
-    size_t opened = p->at++, start[MOST_ARGUMENTS + 1], count = 0;
+static bool parse_call(parser *p, const lw_word_function *f, size_t offset) {
+    size_t opened = p->at++, start[LW_MOST_ARGUMENTS + 1], count = 0;
     bool folds = f->most > f->least; /* min and max are applied to pairs. */
 
     if (skip_space(p) == ')') return fail_argument_count(p, f, 0, offset);
@@ -535,8 +383,7 @@ static bool parse_table(parser *p, const lw_named_table *table, size_t offset) {
     size_t opened = p->at++, start = p->length;
     char remedy[96];
     (void)snprintf(remedy, sizeof remedy, "write %.40s(x)", table->name);
-    if (skip_space(p) == ')')
-        return fail(p, offset, remedy, "table \"%.40s\" has no argument", table->name);
+    if (skip_space(p) == ')') return fail(p, offset, remedy, "table \"%.40s\" has no argument", table->name);
     if (!parse_level(p, OR)) return false;
     if (skip_space(p) == ',')
         return fail(p, p->at, remedy, "table \"%.40s\" takes one argument", table->name);
@@ -583,9 +430,8 @@ static bool parse_quantity(parser *p, bool *found) {
     const size_t offset = p->at, extent = lw_quantity_extent(text);
     *found = extent > 0 && (p->names->find_quantity || p->names->input_use != LW_INPUTS_ALLOWED);
     if (!*found) return true;
-    if (p->names->input_use != LW_INPUTS_ALLOWED) return fail_value(p, (word){text, extent}, offset, -1);
-    const size_t length =
-        p->names->find_quantity(p->names->find_context, text, &number, &measure, &syntax);
+    if (p->names->input_use != LW_INPUTS_ALLOWED) return fail_value(p, (lw_word){text, extent}, offset, -1);
+    const size_t length = p->names->find_quantity(p->names->find_context, text, &number, &measure, &syntax);
     if (length > 0) {
         p->at += length;
         return push_value(p, number, measure, offset);
@@ -596,7 +442,7 @@ static bool parse_quantity(parser *p, bool *found) {
 
 static bool parse_name(parser *p) {
     size_t offset = p->at;
-    word w = peek_word(p);
+    lw_word w = peek_word(p);
     if (p->text[p->at + w.length] == '.' || w.length == 0) {
         bool found;
         if (!parse_quantity(p, &found)) return false;
@@ -605,12 +451,11 @@ static bool parse_name(parser *p) {
     }
     p->at += w.length;
     bool called = skip_space(p) == '(';
-    size_t variable = find_variable(p->names, w);
-    const lw_constant *constant = find_constant(p->names->constants, p->names->constant_count, w);
-    const lw_constant *value = find_value(p->names, w);
-    const lw_named_table *table = find_table(p->names, w);
-    const struct function *f = find_function(w);
-    if (!constant) constant = find_constant(builtin, BUILTIN, w);
+    size_t variable = lw_find_variable(p->names, w);
+    const lw_constant *constant = lw_find_constant(p->names, w);
+    const lw_constant *value = lw_find_value(p->names, w);
+    const lw_named_table *table = lw_find_table(p->names, w);
+    const lw_word_function *f = lw_find_function(w);
 
     if (table && called) return parse_table(p, table, offset);
     if (f && called) return parse_call(p, f, offset);
@@ -629,7 +474,7 @@ static bool parse_name(parser *p) {
     }
     if (constant) {
         if (!isfinite(constant->value)) {
-            return fail(p, offset, "give it a finite value", "\"%.*s\" has no finite value", SHOW(w));
+            return fail(p, offset, "give it a finite value", "\"%.*s\" has no finite value", LW_SHOW(w));
         }
         return push_constant(p, constant->value, constant->meaning, offset);
     }
@@ -649,25 +494,23 @@ static bool parse_name(parser *p) {
     if (!parse_quantity(p, &found)) return false;
     if (found) return true;
     if (called && p->names->find_quantity && lw_quantity_is_called(w.start, w.length))
-        return fail(p, offset + w.length,
-                    "close it with \")\"; within { } of a model file an expression with commas stands in quotes",
-                    "\"(\" is never closed");
+        return fail(
+            p, offset + w.length,
+            "close it with \")\"; within { } of a model file an expression with commas stands in quotes",
+            "\"(\" is never closed");
     p->at = offset + w.length;
-    for (size_t i = 0; i < NOT_NUMBERS; i++) {
-        if (word_is(w, not_numbers[i])) {
-            return fail(p, offset, "use a finite number, e.g. 1e9",
-                        "\"%.*s\" is not a number to compute with", SHOW(w));
-        }
-    }
-    if (word_is(w, "and") || word_is(w, "or")) {
+    if (lw_word_is_no_number(w))
+        return fail(p, offset, "use a finite number, e.g. 1e9", "\"%.*s\" is not a number to compute with",
+                    LW_SHOW(w));
+    if (lw_word_is(w, "and") || lw_word_is(w, "or")) {
         return fail(p, offset, "write a number, a name or an expression in parentheses before it",
-                    "unexpected \"%.*s\" where a number or a name should stand", SHOW(w));
+                    "unexpected \"%.*s\" where a number or a name should stand", LW_SHOW(w));
     }
     if (lw_is_unit(w.start, w.length)) {
         char remedy[96];
         (void)snprintf(remedy, sizeof remedy,
-                       "write a number before it, e.g. (1 %.*s); no parameter has this name", SHOW(w));
-        return fail(p, offset, remedy, "unit \"%.*s\" stands alone", SHOW(w));
+                       "write a number before it, e.g. (1 %.*s); no parameter has this name", LW_SHOW(w));
+        return fail(p, offset, remedy, "unit \"%.*s\" stands alone", LW_SHOW(w));
     }
     return fail_unknown_name(p, w, offset, called);
 }
@@ -686,17 +529,17 @@ static bool parse_primary(parser *p) {
 /* Checks that an operator, or the end, follows an operand and its units. */
 static bool check_operator_follows(parser *p) {
     char c = skip_space(p), shown[8];
-    word w = peek_word(p);
-    if (w.length > 0 && !word_is(w, "and") && !word_is(w, "or")) {
-        if (lw_names_have(p->names, w.start, w.length) || find_function(w) ||
-            find_constant(builtin, BUILTIN, w) || word_is(w, "not")) {
+    lw_word w = peek_word(p);
+    if (w.length > 0 && !lw_word_is(w, "and") && !lw_word_is(w, "or")) {
+        if (lw_names_have(p->names, w.start, w.length) || lw_find_function(w) || lw_find_builtin(w) ||
+            lw_word_is(w, "not")) {
             return fail(p, p->at, "write a product with *", "an operator is missing before \"%.*s\"",
-                        SHOW(w));
+                        LW_SHOW(w));
         }
         char remedy[100] =
             "units are m, mm, deg, rpm, s, kg, N, kN, Nm, MPa, J, W, Hz, ...; write a product with *";
-        lw_did_you_mean(closest(NULL, w), remedy, sizeof remedy);
-        return fail(p, p->at, remedy, "unknown unit \"%.*s\"", SHOW(w));
+        lw_did_you_mean(lw_closest_word(NULL, w), remedy, sizeof remedy);
+        return fail(p, p->at, remedy, "unknown unit \"%.*s\"", LW_SHOW(w));
     }
     if (c == '.') return fail(p, p->at, "a number has one decimal point and digits", "unexpected \".\"");
     if (is_digit(c) || c == '(') {
@@ -709,8 +552,8 @@ static bool check_operator_follows(parser *p) {
 static bool parse_units(parser *p, size_t start) {
     size_t operand_end = p->at;
     char c = skip_space(p);
-    word w = peek_word(p);
-    if (c != '(' && (w.length == 0 || word_is(w, "and") || word_is(w, "or"))) {
+    lw_word w = peek_word(p);
+    if (c != '(' && (w.length == 0 || lw_word_is(w, "and") || lw_word_is(w, "or"))) {
         p->at = operand_end;
         return check_operator_follows(p);
     }
@@ -723,9 +566,10 @@ static bool parse_units(parser *p, size_t start) {
         w = peek_word(p);
         char remedy[120];
         (void)snprintf(remedy, sizeof remedy,
-                       "with parentheses, (5 N)/%.*s has the name and 5 (N/%.*s) the unit", SHOW(w), SHOW(w));
+                       "with parentheses, (5 N)/%.*s has the name and 5 (N/%.*s) the unit", LW_SHOW(w),
+                       LW_SHOW(w));
         return fail(p, offset, remedy, "\"%.*s\" is a unit and a name here, so this can be read in two ways",
-                    SHOW(w));
+                    LW_SHOW(w));
     }
     if (result == LW_UNITS_BAD_EXPONENT) {
         return fail(p, units.trouble, "write (2 m)^x to raise the value with its unit",
@@ -768,8 +612,8 @@ static bool parse_operand(parser *p, int level) {
         p->at++;
         return parse_level(p, SIGN) && (c == '+' || emit(p, LW_OP_NEGATE, offset));
     }
-    word w = peek_word(p);
-    if (word_is(w, "not")) {
+    lw_word w = peek_word(p);
+    if (lw_word_is(w, "not")) {
         if (level > NOT)
             return fail(p, offset, "write (not ...)", "\"not\" behind an operator needs parentheses");
         p->at += w.length;
@@ -780,10 +624,10 @@ static bool parse_operand(parser *p, int level) {
 
 static const struct operator* peek_operator(parser *p) {
     skip_space(p);
-    word w = peek_word(p);
+    lw_word w = peek_word(p);
     for (size_t i = 0; i < OPERATORS; i++) {
         const char *text = operators[i].text;
-        if (w.length > 0 ? word_is(w, text) : strncmp(p->text + p->at, text, strlen(text)) == 0)
+        if (w.length > 0 ? lw_word_is(w, text) : strncmp(p->text + p->at, text, strlen(text)) == 0)
             return &operators[i];
     }
     return NULL;

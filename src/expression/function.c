@@ -2,12 +2,12 @@
  *
  * A function is a program (expression_machine.h) or one table (table.h) of variable number 0.
  *
- * Integrals of sums and multiples of tables, of the integration variable and of constants are closed forms. Those
- * of other expressions: the range is divided at the knots in it, where there are not too many. Gauss-Kronrod 7-15 on each interval, with the error estimate of QUADPACK;
- * intervals whose error is too large are halved, on a stack of fixed size. There is no node in the outermost
- * 0.4 % at either end, where the force of a contact that has just begun would be missed. The polynomial
- * through the 15 nodes is therefore compared with the function at both ends as well, and the difference
- * counts as an error.
+ * Integrals of sums and multiples of tables, of the integration variable and of constants are closed forms.
+ * Those of other expressions: the range is divided at the knots in it, where there are not too many.
+ * Gauss-Kronrod 7-15 on each interval, with the error estimate of QUADPACK; intervals whose error is too
+ * large are halved, on a stack of fixed size. There is no node in the outermost 0.4 % at either end, where
+ * the force of a contact that has just begun would be missed. The polynomial through the 15 nodes is
+ * therefore compared with the function at both ends as well, and the difference counts as an error.
  */
 #include "expression/function.h"
 #include "expression/expression.h"
@@ -20,7 +20,7 @@ struct lw_function {
     const lw_instruction *code; /* program of an expression; NULL for a table */
     size_t length;
     bool uses[LW_MAX_VARIABLES], tables; /* tables: the program has some */
-    const int *inputs; /* the entries of the vector of values that it uses, ascending */
+    const int *inputs;                   /* the entries of the vector of values that it uses, ascending */
     size_t input_count;
     lw_meaning meaning;
     int conditions;
@@ -304,8 +304,7 @@ static primitive affine(double a, double b, double from, double to) {
 static primitive table_over(const lw_table *table, const primitive *x, double from, double to) {
     if (isnan(x->a)) return (primitive){NAN, NAN, NAN};
     if (x->a == 0) return affine(0, lw_table_value(table, x->b), from, to);
-    return (primitive){NAN, NAN,
-                       lw_table_integral(table, x->a * from + x->b, x->a * to + x->b) / x->a};
+    return (primitive){NAN, NAN, lw_table_integral(table, x->a * from + x->b, x->a * to + x->b) / x->a};
 }
 
 /* The integral of a program that is a sum of multiples of tables with arguments a x + b; false if it is no
@@ -412,7 +411,7 @@ double lw_function_integral(const lw_function *function, double a, double b, con
         }
     area = 0;
     for (int k = 0; k <= d.count; k++)
-        area += integrate_adaptively(function, k == 0 ? a : d.at[k - 1], k == d.count ? b : d.at[k],
-                                     variables);
+        area +=
+            integrate_adaptively(function, k == 0 ? a : d.at[k - 1], k == d.count ? b : d.at[k], variables);
     return area;
 }

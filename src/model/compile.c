@@ -278,10 +278,9 @@ static lw_status compile_header(lw_compiler *compiler) {
     model->body_count = (int)spec->body_count;
     model->joint_count = (int)spec->joint_count;
     for (size_t k = 0; k < spec->parameter_count; k++)
-        compiler->constants[k] =
-            (lw_constant){.name = spec->parameters[k].name,
-                          .value = spec->parameters[k].value,
-                          .meaning = spec->parameters[k].meaning};
+        compiler->constants[k] = (lw_constant){.name = spec->parameters[k].name,
+                                               .value = spec->parameters[k].value,
+                                               .meaning = spec->parameters[k].meaning};
     if (!model->name || !model->file) return LW_ERROR_MEMORY;
     lw_status status = compile_parameters(compiler);
     if (status == LW_OK) status = lw_compile_value_names(compiler);

@@ -40,9 +40,9 @@ typedef struct lw_compiler {
     lw_joint_draft *drafts; /* spec's joints */
     lw_constant *constants; /* parameters, for expressions */
     lw_named_table *tables;
-    lw_constant *values;    /* inputs, user states and signals, in the order of the vector of values */
-    bool *value_used;       /* in some expression */
-    unsigned *value_needs;  /* LW_NEEDS_* of signals and defaults */
+    lw_constant *values;      /* inputs, user states and signals, in the order of the vector of values */
+    bool *value_used;         /* in some expression */
+    unsigned *value_needs;    /* LW_NEEDS_* of signals and defaults */
     const char **value_cause; /* the quantity that needs more than kinematics, or NULL */
     struct lw_state_quantity *quantities; /* those that expressions use so far */
     const char **quantity_texts;          /* as they are written */

@@ -20,11 +20,11 @@ static const char *const of_drive[] = {"t", "q", "v"};
  * rotation. */
 static void compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, lw_motion *motion) {
     for (int c = 0; c < motion->count; c++)
-        motion->functions[c] = lw_compile_function(
-            compiler,
-            &(lw_expression_text){"joint", joint->name, joint->place, "motion",
-                                  joint->motion[motion->speed + c]},
-            of_time, 1, LW_USE_MOTION);
+        motion->functions[c] =
+            lw_compile_function(compiler,
+                                &(lw_expression_text){"joint", joint->name, joint->place, "motion",
+                                                      joint->motion[motion->speed + c]},
+                                of_time, 1, LW_USE_MOTION);
     for (int c = 0; c < motion->count; c++)
         if (motion->functions[c] && !lw_compile_motion_tables(compiler, joint, motion->functions[c]) &&
             lw_function_may_jump(motion->functions[c]))

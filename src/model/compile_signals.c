@@ -5,8 +5,8 @@
  *
  * Parameters, inputs, user states and signals share one namespace. A quantity gets its entry when the first
  * expression that uses it is compiled. Signals and defaults of inputs may use each other in any order: they
- * are compiled once to find what each uses, sorted depth first, and compiled again in this order, in which the
- * dimension of each is known to those that use it. A circle among them is an algebraic loop, and refused.
+ * are compiled once to find what each uses, sorted depth first, and compiled again in this order, in which
+ * the dimension of each is known to those that use it. A circle among them is an algebraic loop, and refused.
  *
  * Without a tree (unusable joints, bodies without connection) the names of quantities are checked by their
  * syntax only.
@@ -242,11 +242,12 @@ static void refuse_late(lw_compiler *compiler, const lw_expression_text *text, u
                         const char *cause, lw_expression_use use) {
     const char *found = strstr(text->text, cause);
     const bool ledger = needs & (LW_NEEDS_LEDGER | LW_NEEDS_RUN);
-    const char *why = ledger ? "is kept by a run, beside the equations of motion"
-                      : needs & LW_NEEDS_FORCES && !(needs & ~(unsigned)(LW_NEEDS_KINEMATICS | LW_NEEDS_FORCES))
-                          ? "follows from the forces, so that forces cannot depend on it"
-                          : "is known only when forces have determined the accelerations, so that forces "
-                            "cannot depend on it";
+    const char *why =
+        ledger ? "is kept by a run, beside the equations of motion"
+        : needs & LW_NEEDS_FORCES && !(needs & ~(unsigned)(LW_NEEDS_KINEMATICS | LW_NEEDS_FORCES))
+            ? "follows from the forces, so that forces cannot depend on it"
+            : "is known only when forces have determined the accelerations, so that forces "
+              "cannot depend on it";
     if (use == LW_USE_RATE && !ledger) why = "is known only when the equations of motion are solved";
     lw_compile_error(compiler, text->kind, text->name,
                      place_in(compiler, text, found ? (size_t)(found - text->text) : 0),
@@ -305,8 +306,10 @@ typedef struct sorting {
 static lw_expression_text value_text(const lw_compiler *compiler, int entry) {
     const lw_spec *spec = compiler->spec;
     const lw_values *values = &compiler->model->values;
-    lw_expression_text text = {.kind = kind_of(values, entry), .name = compiler->values[entry].name,
-                               .place = place_of(spec, values, entry), .what = "value"};
+    lw_expression_text text = {.kind = kind_of(values, entry),
+                               .name = compiler->values[entry].name,
+                               .place = place_of(spec, values, entry),
+                               .what = "value"};
     const int signal = entry - values->input_count - values->state_count;
     if (entry < values->input_count)
         text.what = "default", text.text = spec->inputs[entry].text;
@@ -341,7 +344,8 @@ static void sort_from(sorting *s, int first) {
         const int entry = s->path[s->height - 1], *uses;
         const int count = (int)lw_function_inputs(s->drafts[entry], &uses);
         int *next = &s->next[s->height - 1];
-        while (*next < count && (uses[*next] >= named || !s->drafts[uses[*next]] || s->state[uses[*next]] == 2))
+        while (*next < count &&
+               (uses[*next] >= named || !s->drafts[uses[*next]] || s->state[uses[*next]] == 2))
             ++*next;
         if (*next == count) {
             s->state[entry] = 2;
@@ -384,7 +388,8 @@ lw_status lw_compile_signals(lw_compiler *compiler) {
     if (lw_arena_failed(scratch)) return LW_ERROR_MEMORY;
     for (int entry = 0; entry < named; entry++) {
         const lw_expression_text text = value_text(compiler, entry);
-        if (text.text) s.drafts[entry] = compile_into(compiler, scratch, &text, of_time, 1, LW_INPUTS_ALLOWED);
+        if (text.text)
+            s.drafts[entry] = compile_into(compiler, scratch, &text, of_time, 1, LW_INPUTS_ALLOWED);
     }
     for (int entry = 0; entry < named; entry++)
         if (s.drafts[entry] && s.state[entry] == 0) sort_from(&s, entry);
@@ -451,7 +456,8 @@ static void compile_unit(lw_compiler *compiler, const lw_output_spec *spec, lw_o
     char is[64], wanted[64];
     lw_meaning_name(&measure, is, sizeof is);
     lw_meaning_name(&unit, wanted, sizeof wanted);
-    lw_compile_error(compiler, "output", spec->name, place, "give a unit of what it measures, or leave it out",
+    lw_compile_error(compiler, "output", spec->name, place,
+                     "give a unit of what it measures, or leave it out",
                      "unit \"%.40s\" is that of %s, but its value is %s", spec->unit, wanted, is);
 }
 
@@ -460,7 +466,7 @@ static void check_column(lw_compiler *compiler, int output) {
     const lw_model *model = compiler->model;
     const char *name = model->output_names.names[output];
     lw_state_quantity quantity;
-    const char *taken = strcmp(name, "t") == 0                                ? "time"
+    const char *taken = strcmp(name, "t") == 0                                 ? "time"
                         : lw_names_find(&model->values.state_names, name) >= 0 ? "a state"
                         : lw_quantity_find(model, name, &quantity, NULL) == strlen(name) && name[0]
                             ? "a quantity of the mechanism"
@@ -555,11 +561,11 @@ static bool make_order(lw_compiler *compiler, bool *wanted, lw_value_order *orde
         order->needs |= quantity->needs;
         const bool in_tree = quantity->other < 0 && quantity->axes <= 0;
         if (in_tree && quantity->kind == LW_Q_COORDINATE)
-            copies[order->coordinate_count++] = (lw_value_copy){
-                entry, model->joints[quantity->object].info.q + quantity->component};
+            copies[order->coordinate_count++] =
+                (lw_value_copy){entry, model->joints[quantity->object].info.q + quantity->component};
         else if (in_tree && quantity->kind == LW_Q_SPEED)
-            speeds[order->speed_count++] = (lw_value_copy){
-                entry, model->joints[quantity->object].info.v + quantity->component};
+            speeds[order->speed_count++] =
+                (lw_value_copy){entry, model->joints[quantity->object].info.v + quantity->component};
         else
             put_beside(values, named, entries, order->count++, entry);
     }
@@ -588,9 +594,10 @@ static void refuse_motion(lw_compiler *compiler, int motion, int state, unsigned
     const int index = model->bodies[model->motions[motion].body].joint_index;
     const lw_joint_spec *joint = &compiler->spec->joints[index];
     char remedy[160];
-    snprintf(remedy, sizeof remedy,
-             "let a state follow it, lag: {rate: (%.40s - lag)/T, start: 0}, or drive the joint by a stiff force",
-             model->values.state_names.names[state]);
+    snprintf(
+        remedy, sizeof remedy,
+        "let a state follow it, lag: {rate: (%.40s - lag)/T, start: 0}, or drive the joint by a stiff force",
+        model->values.state_names.names[state]);
     lw_compile_error(compiler, "joint", joint->name, joint->place, remedy,
                      "its motion depends%s on state \"%s\", whose rate depends on %s, so that the motion has "
                      "no acceleration that is known in advance",

@@ -195,7 +195,7 @@ typedef struct lw_values {
 typedef struct lw_output {
     const lw_function *function; /* of t and the vector of values */
     unsigned needs;
-    const char *unit;       /* of its columns in results; "": none */
+    const char *unit;              /* of its columns in results; "": none */
     double numerator, denominator; /* A value in SI units times denominator / numerator is in this unit. */
 } lw_output;
 

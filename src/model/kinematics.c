@@ -59,8 +59,8 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
 
 void lw_data_set_values(const lw_model *model, lw_data *data, const double *inputs, const double *states) {
     const lw_value_order *order = &model->values.for_forces;
-    const bool plain = order->count + order->coordinate_count + order->speed_count == 0 &&
-                       model->values.state_count == 0;
+    const bool plain =
+        order->count + order->coordinate_count + order->speed_count == 0 && model->values.state_count == 0;
     data->inputs = inputs ? inputs : model->input_defaults;
     data->states = states ? states : model->values.starts;
     data->values = plain ? data->inputs : data->computed;

@@ -20,8 +20,7 @@ void lw_values_compute(const lw_model *model, lw_data *data, double t, const lw_
 /* What the model's forces need; to be called before elements are evaluated, unless that is by lw_forces or
  * after lw_forces_clear. */
 static inline void lw_signals(const lw_model *model, lw_data *data, double t) {
-    if (data->values == data->computed)
-        lw_values_compute(model, data, t, NULL, &model->values.for_forces);
+    if (data->values == data->computed) lw_values_compute(model, data, t, NULL, &model->values.for_forces);
 }
 
 /* The rates of all user states, after lw_velocities and lw_world_poses. */

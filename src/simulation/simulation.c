@@ -37,8 +37,7 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     if (states) {
         s->rate_q = LW_NEW(arena, double, nq);
         s->rate_v = LW_NEW(arena, double, nv);
-        if (s->plan.integrator->needs_step)
-            s->implicit = LW_NEW(arena, double, states * (states + 5));
+        if (s->plan.integrator->needs_step) s->implicit = LW_NEW(arena, double, states *(states + 5));
     }
     s->work = LW_NEW(arena, double, 4 * n);
     s->kept = LW_NEW(arena, double, n);
@@ -58,7 +57,8 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     if (options->want_reactions)
         s->reactions = LW_NEW(arena, double, 6 * (size_t)lw_model_joint_count(model) + 1);
     s->checked = lw_checked_create(model);
-    if (lw_arena_failed(arena) || !lw_simulation_late_memory(s) || !s->checked || lw_data_create(model, s->allocator, &s->data) != LW_OK)
+    if (lw_arena_failed(arena) || !lw_simulation_late_memory(s) || !s->checked ||
+        lw_data_create(model, s->allocator, &s->data) != LW_OK)
         return lw_out_of_memory(error);
     lw_data_set_values(model, s->data, s->inputs, s->states);
     return LW_OK;

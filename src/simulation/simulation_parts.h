@@ -63,10 +63,10 @@ struct lw_simulation {
     lw_time_span
         span; /* nor past the end of the span in which it is, with knots of the model at both ends. */
     double *inputs;
-    double *states;           /* user states of the state that the method looks at */
-    double *rate_q, *rate_v;  /* workspace: coordinates and speeds of a state whose rates are wanted */
-    double *implicit;         /* workspace of steps of methods of their own (simulation_values.c) */
-    double *outputs;          /* of a sample, if the model has any */
+    double *states;          /* user states of the state that the method looks at */
+    double *rate_q, *rate_v; /* workspace: coordinates and speeds of a state whose rates are wanted */
+    double *implicit;        /* workspace of steps of methods of their own (simulation_values.c) */
+    double *outputs;         /* of a sample, if the model has any */
     lw_late_values late;
     lw_model *tuned;    /* the model with changed parameters, or NULL */
     double *parameters; /* workspace: one number per parameter */
@@ -121,8 +121,7 @@ static inline int lw_simulation_books(const lw_simulation *s) {
 }
 /* Lets the method, forces and signals see the user states of y; before every call of the method for y. */
 static inline void lw_simulation_see(const lw_simulation *s, const double *y) {
-    for (int k = 0; k < s->model->values.state_count; k++)
-        s->states[k] = y[s->method->state_size + k];
+    for (int k = 0; k < s->model->values.state_count; k++) s->states[k] = y[s->method->state_size + k];
 }
 /* Rates of the user states at (t, y), checked; t is the time that forces see. method: that which y belongs
  * to. */

@@ -6,9 +6,9 @@
  * Steps of methods of their own (energy-momentum) take the user states in two halves,
  *     x_m = x_0 + h/2 f(t_0, z_0, x_m)      before the step, implicit,
  *     x_1 = x_m + h/2 f(t_1, z_1, x_m)      behind it, explicit,
- * with the mechanism's step z_0 -> z_1 between, in which forces see x_m. The second half is the adjoint of the
- * first, so that the whole is symmetric and of second order (docs/theory/signals.md, 7-9). The first half is
- * solved by Newton's method with a Jacobian of differences.
+ * with the mechanism's step z_0 -> z_1 between, in which forces see x_m. The second half is the adjoint of
+ * the first, so that the whole is symmetric and of second order (docs/theory/signals.md, 7-9). The first half
+ * is solved by Newton's method with a Jacobian of differences.
  *
  * Cost     rates: O(bodies + entries); outputs: what they need, at most accelerations with the check. Nothing
  *          is allocated.
@@ -197,10 +197,9 @@ static lw_status late_values(lw_simulation *s, unsigned needs, double t, const d
         LW_NEEDS_ACCELERATION | LW_NEEDS_MOTION_RATES | LW_NEEDS_REACTION | LW_NEEDS_MULTIPLIER;
     if (needs & solved) {
         if (!vdot || (!reactions && needs & (LW_NEEDS_REACTION | LW_NEEDS_MULTIPLIER))) {
-            lw_status status =
-                lw_checked_accelerations(s->checked, s->method, &s->method_options, t, s->q, s->v,
-                                         lw_simulation_tau(s, t, s->q, s->v), late->vdot, late->reactions,
-                                         NULL, NULL, error);
+            lw_status status = lw_checked_accelerations(s->checked, s->method, &s->method_options, t, s->q,
+                                                        s->v, lw_simulation_tau(s, t, s->q, s->v), late->vdot,
+                                                        late->reactions, NULL, NULL, error);
             if (status != LW_OK) return status;
             vdot = late->vdot, reactions = late->reactions;
         }
@@ -255,12 +254,12 @@ bool lw_simulation_late_memory(lw_simulation *s) {
     const unsigned needs = lw_outputs_need(model);
     s->outputs = LW_NEW(s->arena, double, model->output_names.count + 1);
     if (!(needs & ~(unsigned)LW_NEEDS_KINEMATICS)) return !lw_arena_failed(s->arena);
-    s->late = (lw_late_values){
-        .vdot = LW_NEW(s->arena, double, model->nv + 1),
-        .reactions = LW_NEW(s->arena, double, 6 * (size_t)model->joint_count + 1),
-        .multipliers = LW_NEW(s->arena, double, lw_balance_multiplier_count(model) + 1),
-        .motion_rates = LW_NEW(s->arena, double, 6 * ((size_t)model->body_count + 1)),
-        .forces = LW_NEW(s->arena, lw_force_value, model->force_count + 1)};
+    s->late =
+        (lw_late_values){.vdot = LW_NEW(s->arena, double, model->nv + 1),
+                         .reactions = LW_NEW(s->arena, double, 6 * (size_t)model->joint_count + 1),
+                         .multipliers = LW_NEW(s->arena, double, lw_balance_multiplier_count(model) + 1),
+                         .motion_rates = LW_NEW(s->arena, double, 6 * ((size_t)model->body_count + 1)),
+                         .forces = LW_NEW(s->arena, lw_force_value, model->force_count + 1)};
     return !lw_arena_failed(s->arena);
 }
 

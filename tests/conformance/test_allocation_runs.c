@@ -163,8 +163,57 @@ static void knots(void **state) {
     lw_model_destroy(model);
 }
 
+/* Signals, user states, quantities of the state and outputs, by all methods and steps of their own. */
+static void signals(void **state) {
+    (void)state;
+    const char *const problem = "signals";
+    int run = 0;
+    lw_model *model = compile_or_fail(read_text_spec(
+        "linkwork: 1\nname: signals\nsignals: {e: 1 - pin.q - 0.1*body.b.x, w: e + other}\n"
+        "inputs: {u: 2*t, other: w0*t}\nparameters: {w0: 3}\n"
+        "states: {i: {rate: e + kinetic, start: 1}, lag: {rate: (u - lag)/0.1, start: 0}}\n"
+        "bodies:\n  b: {mass: 1, com: [0, 0, -1], inertia: [1, 1, 1]}\njoints:\n"
+        "  pin: {type: revolute, point: [0, 0, 0], axis: [0, 1, 0], between: [ground, b]}\nforces:\n"
+        "  f: {type: drive, joint: pin, torque: w + i - 3*pin.v + lag}\n"
+        "outputs: {a: pin.a, r: reaction(pin).force, f: force(f), x: 'point(b, 0, 0, 1).z'}\nrun: {end: 1}\n"));
+    lw_model *driven = compile_or_fail(read_text_spec(
+        "linkwork: 1\nname: driven\nstates: {lag: {rate: (3*t - lag)/0.1 - pin.q, start: 0}}\n"
+        "bodies:\n  b: {mass: 1, com: [0, 0, -1], inertia: [1, 1, 1]}\njoints:\n"
+        "  pin: {type: revolute, point: [0, 0, 0], axis: [0, 1, 0], between: [ground, b]}\nforces:\n"
+        "  f: {type: drive, joint: pin, torque: lag}\nrun: {end: 1}\n"));
+    for (int m = 0; m < 2 * lw_method_count(); m++) {
+        const char *method = lw_method_at(m / 2).name;
+        const bool own = strncmp(method, "director", 8) == 0;
+        lw_run_options options;
+        lw_run_defaults(own ? driven : model, &options);
+        options.method = method;
+        options.integrator = own ? NULL : m % 2 ? "erk" : "rk4";
+        options.step = own || m % 2 == 0 ? 1e-3 : 0;
+        options.tolerance = own || m % 2 == 0 ? 0 : 1e-6;
+        lw_simulation *simulation;
+        double values[8];
+        lw_status status = lw_simulation_create(own ? driven : model, &options, NULL, &simulation, NULL);
+        assert_int_equal(status, LW_OK);
+        assert_int_equal(lw_simulation_advance(simulation, 0.01, NULL), LW_OK);
+        QUIET(status = lw_simulation_advance(simulation, 0.05, NULL));
+        assert_int_equal(status, LW_OK);
+        QUIET(status = lw_simulation_states(simulation, values));
+        QUIET(status = lw_simulation_set_states(simulation, values));
+        if (!own) QUIET(status = lw_simulation_outputs(simulation, values));
+        assert_int_equal(status, LW_OK);
+        QUIET(status = lw_simulation_advance(simulation, 0.06, NULL));
+        assert_int_equal(status, LW_OK);
+        lw_simulation_destroy(simulation);
+        run++;
+    }
+    print_message("%d simulations with signals\n", run);
+    lw_model_destroy(model);
+    lw_model_destroy(driven);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(signals),
         cmocka_unit_test(solvers),
         cmocka_unit_test(simulations),
         cmocka_unit_test(knots),

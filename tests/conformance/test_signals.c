@@ -118,10 +118,12 @@ static void cart_pole_with_state_feedback(void **state) {
         assert_int_equal(lw_simulation_state(s, q, v), LW_OK);
         const double got[4] = {q[0], q[1], v[0], v[1]};
         /* The tolerance, amplified by the fast modes of the controlled system. */
-        if (relative_difference(y, got, 4) > 1e-8) fail_msg("%s: %g", methods[k], relative_difference(y, got, 4));
+        if (relative_difference(y, got, 4) > 1e-8)
+            fail_msg("%s: %g", methods[k], relative_difference(y, got, 4));
         assert_int_equal(lw_simulation_outputs(s, out), LW_OK);
         assert_true(fabs(out[0] - (y[0] + sin(y[1]))) < 1e-8);
-        assert_true(fabs(out[1] - (gain[0] * y[0] + gain[1] * y[1] + gain[2] * y[2] + gain[3] * y[3])) < 1e-7);
+        assert_true(fabs(out[1] - (gain[0] * y[0] + gain[1] * y[1] + gain[2] * y[2] + gain[3] * y[3])) <
+                    1e-7);
         lw_simulation_destroy(s);
     }
     lw_model_destroy(model);
@@ -164,10 +166,10 @@ static void pid_with_actuator(void **state) {
     struct {
         const char *method, *integrator;
         double tolerance;
-    } const runs[] = {{"tree", "erk", 1e-11},     {"tree", "adams", 1e-10},     {"tree", "bdf", 1e-9},
-                      {"lagrange", "erk", 1e-11}, {"cut", "adams", 1e-10},      {"rcr", "bdf", 1e-9},
-                      {"penalty", "erk", 1e-11},  {"partition", "erk", 1e-11},  {"nullspace", "erk", 1e-11},
-                      {"tree", "ida", 1e-9},  {"massless", "erk", 1e-11},   {"barycentre", "erk", 1e-11}};
+    } const runs[] = {{"tree", "erk", 1e-11},     {"tree", "adams", 1e-10},    {"tree", "bdf", 1e-9},
+                      {"lagrange", "erk", 1e-11}, {"cut", "adams", 1e-10},     {"rcr", "bdf", 1e-9},
+                      {"penalty", "erk", 1e-11},  {"partition", "erk", 1e-11}, {"nullspace", "erk", 1e-11},
+                      {"tree", "ida", 1e-9},      {"massless", "erk", 1e-11},  {"barycentre", "erk", 1e-11}};
     for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) {
         lw_simulation *s = simulation_of(model, runs[k].method, runs[k].integrator, 0, runs[k].tolerance);
         advance(s, 3);
@@ -212,10 +214,12 @@ static void orders_are_kept(void **state) {
     lw_model *model = read_text(pid_text), *own = read_text(text);
     double y[4] = {0};
     integrate(pid, 4, 1, y);
-    const double by_rk4 = log2(error_of(model, "tree", "rk4", 0.01, y) / error_of(model, "tree", "rk4", 0.005, y));
-    const double coarse = error_of(own, "director", NULL, 0.01, y), fine = error_of(own, "director", NULL, 0.005, y);
-    print_message("orders with user states: rk4 %.3f, director %.3f (error %.2g)\n", by_rk4, log2(coarse / fine),
-                  fine);
+    const double by_rk4 =
+        log2(error_of(model, "tree", "rk4", 0.01, y) / error_of(model, "tree", "rk4", 0.005, y));
+    const double coarse = error_of(own, "director", NULL, 0.01, y),
+                 fine = error_of(own, "director", NULL, 0.005, y);
+    print_message("orders with user states: rk4 %.3f, director %.3f (error %.2g)\n", by_rk4,
+                  log2(coarse / fine), fine);
     assert_true(by_rk4 > 3.8 && by_rk4 < 4.6);
     assert_true(log2(coarse / fine) > 1.9 && log2(coarse / fine) < 2.2);
     lw_model_destroy(model);
@@ -260,12 +264,13 @@ static void snapshots_to_the_last_bit(void **state) {
 /* A default that is an expression holds until the caller sets the input, and again after NaN. */
 static void defaults_that_are_expressions(void **state) {
     (void)state;
-    lw_model *model = read_text("linkwork: 1\n"
-                                "inputs: {u: 2*gain + body.block.x, gain: 3*t}\n"
-                                "bodies: {block: {mass: 1, inertia: [1, 1, 1]}}\n"
-                                "joints: {rail: {type: prismatic, between: [ground, block], point: [0, 0, 0], "
-                                "axis: [1, 0, 0], q: 0.25}}\n"
-                                "forces: {push: {type: drive, joint: rail, force: u}}\n");
+    lw_model *model =
+        read_text("linkwork: 1\n"
+                  "inputs: {u: 2*gain + body.block.x, gain: 3*t}\n"
+                  "bodies: {block: {mass: 1, inertia: [1, 1, 1]}}\n"
+                  "joints: {rail: {type: prismatic, between: [ground, block], point: [0, 0, 0], "
+                  "axis: [1, 0, 0], q: 0.25}}\n"
+                  "forces: {push: {type: drive, joint: rail, force: u}}\n");
     lw_simulation *s = simulation_of(model, "tree", "erk", 0, 1e-9);
     double vdot;
     lw_error error = {0};
@@ -301,7 +306,8 @@ static void motions_of_states(void **state) {
     const double T = 0.1, t = 0.3, e = exp(-t / T);
     const double q0 = 2 * (1 - e * (1 + t / T)) + t, v0 = 2 * t / T / T * e + 1,
                  a0 = 2 * (1 / T / T - t / (T * T * T)) * e;
-    static const char *const methods[] = {"tree", "lagrange", "cut", "rcr", "partition", "penalty", "massless"};
+    static const char *const methods[] = {"tree",      "lagrange", "cut",     "rcr",
+                                          "partition", "penalty",  "massless"};
     for (size_t k = 0; k < sizeof methods / sizeof *methods; k++) {
         lw_simulation *s = simulation_of(model, methods[k], "erk", 0, 1e-11);
         double q, v, a;
@@ -310,7 +316,8 @@ static void motions_of_states(void **state) {
         (void)lw_simulation_state(s, &q, &v);
         assert_int_equal(lw_simulation_output(s, 0, &a), LW_OK);
         /* The accuracy of penalty is 1e-8 of the accelerations. */
-        if (fabs(q - q0) + fabs(v - v0) > 1e-9 || fabs(a - a0) > (strcmp(methods[k], "penalty") ? 1e-8 : 1e-6))
+        if (fabs(q - q0) + fabs(v - v0) > 1e-9 ||
+            fabs(a - a0) > (strcmp(methods[k], "penalty") ? 1e-8 : 1e-6))
             fail_msg("%s: %g %g %g", methods[k], q - q0, v - v0, a - a0);
         assert_int_equal(lw_simulation_ledger(s, &ledger), LW_OK);
         if (fabs(ledger.unaccounted) > (strcmp(methods[k], "penalty") ? 1e-8 : 1e-6))
@@ -472,8 +479,11 @@ static void random_quantities_in_trees(void **state) {
     tally sum = {0};
     for (int seed = 1; seed <= 120; seed++) {
         lw_random random = random_seed((uint64_t)seed + 4400);
-        const random_tree options = {.bodies = 2 + random_below(&random, 8), .forces = true,
-                                     .prescribed = seed % 3 == 0, .reversed = true, .aligned = seed % 2,
+        const random_tree options = {.bodies = 2 + random_below(&random, 8),
+                                     .forces = true,
+                                     .prescribed = seed % 3 == 0,
+                                     .reversed = true,
+                                     .aligned = seed % 2,
                                      .joint = -1};
         lw_spec *spec = random_tree_spec(&random, &options), *plain = copy_of(spec);
         const int count = add_drives(&random, spec, plain);
@@ -546,7 +556,8 @@ static void solvers_and_batches_see_states(void **state) {
     double q[COUNT], v[COUNT], out[COUNT];
     for (int turn = 0; turn < 2; turn++, x[0] = -2) {
         for (int k = 0; k < COUNT; k++) q[k] = 0.3 * k - 1, v[k] = 0.2 * k;
-        assert_int_equal(lw_tree_forward_dynamics_batch(model, batch, COUNT, 0, q, v, NULL, out, &error), LW_OK);
+        assert_int_equal(lw_tree_forward_dynamics_batch(model, batch, COUNT, 0, q, v, NULL, out, &error),
+                         LW_OK);
         for (int k = 0; k < COUNT; k++) {
             const double torque = 20 * (0.5 - q[k]) + 8 * x[0] - 4 * v[k] + x[1];
             const double wanted = (torque - 9.81 * 0.5 * sin(q[k])) / 0.35;
@@ -563,12 +574,17 @@ static void solvers_and_batches_see_states(void **state) {
 
 static void gradients_against_differences(void **state) {
     (void)state;
-    static const char *const texts[] = {"a*sin(b*x) + c^2/(1 + a^2)", "step(a, 0, b, 2, c)*x", "max(a, b)*c + t*a",
-                                        "if(a > b, a*c, b/c)", "hypot(a, b) + atan2(c, a)*mod(b, 3)"};
+    static const char *const texts[] = {"a*sin(b*x) + c^2/(1 + a^2)", "step(a, 0, b, 2, c)*x",
+                                        "max(a, b)*c + t*a", "if(a > b, a*c, b/c)",
+                                        "hypot(a, b) + atan2(c, a)*mod(b, 3)"};
     const lw_constant names[] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
     const char *const variables[] = {"x", "t"};
-    const lw_expression_names known = {.inputs = names, .input_count = 1, .state_count = 1, .signal_count = 1,
-                                       .variables = variables, .variable_count = 2};
+    const lw_expression_names known = {.inputs = names,
+                                       .input_count = 1,
+                                       .state_count = 1,
+                                       .signal_count = 1,
+                                       .variables = variables,
+                                       .variable_count = 2};
     lw_arena *arena = lw_arena_create(NULL);
     lw_random random = random_seed(12);
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
@@ -600,11 +616,16 @@ static void gradients_against_differences(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cart_pole_with_state_feedback),  cmocka_unit_test(pid_with_actuator),
-        cmocka_unit_test(orders_are_kept),                cmocka_unit_test(snapshots_to_the_last_bit),
-        cmocka_unit_test(defaults_that_are_expressions),  cmocka_unit_test(motions_of_states),
-        cmocka_unit_test(random_quantities_in_trees),     cmocka_unit_test(random_quantities_in_loops),
-        cmocka_unit_test(solvers_and_batches_see_states), cmocka_unit_test(gradients_against_differences),
+        cmocka_unit_test(cart_pole_with_state_feedback),
+        cmocka_unit_test(pid_with_actuator),
+        cmocka_unit_test(orders_are_kept),
+        cmocka_unit_test(snapshots_to_the_last_bit),
+        cmocka_unit_test(defaults_that_are_expressions),
+        cmocka_unit_test(motions_of_states),
+        cmocka_unit_test(random_quantities_in_trees),
+        cmocka_unit_test(random_quantities_in_loops),
+        cmocka_unit_test(solvers_and_batches_see_states),
+        cmocka_unit_test(gradients_against_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -258,8 +258,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
                (m->system = lw_loop_system_create(m->flow->loops, arena));
     if (fine && shape->dense) lw_projection_set_values(m->projection, options->inputs, options->states);
     if (any && fine && shape->dense) lw_springs_loops(m->springs, m->projection);
-    if (any && fine)
-        fine = lw_follow_create(shape, &m->kinds, m->flow->dampers, options, arena, &m->follow);
+    if (any && fine) fine = lw_follow_create(shape, &m->kinds, m->flow->dampers, options, arena, &m->follow);
     if (!fine) {
         destroy(&m->looped.base);
         return lw_out_of_memory(error);

@@ -51,7 +51,8 @@ static lw_status add_table(lw_spec *spec, const char *input, const lw_table_file
 
 lw_status lw_read_input(lw_spec *spec, const char *input, const char *path, const char *column,
                         lw_error *error) {
-    if (!spec || !input || !path || !column) return lw_call_needs("a spec, an input, a path and a column", error);
+    if (!spec || !input || !path || !column)
+        return lw_call_needs("a spec, an input, a path and a column", error);
     lw_table_file points;
     lw_status status = find_input(spec, input, error);
     if (status == LW_OK) status = lw_table_file_read(path, NULL, column, &points, error);

@@ -374,8 +374,7 @@ static bool good_indices(lw_reader *reader, const lw_yaml *indices) {
         }
         bool input = false;
         const size_t values = reader->input_count + reader->state_count + reader->signal_count;
-        for (size_t j = 0; j < values && !input; j++)
-            input = strcmp(reader->inputs[j].name, key->text) == 0;
+        for (size_t j = 0; j < values && !input; j++) input = strcmp(reader->inputs[j].name, key->text) == 0;
         if (taken || input) {
             lw_reader_fault(reader, key->place, "rename the index", "index \"%.40s\" is %s name", key->text,
                             taken ? "a parameter's" : "an input's, a state's or a signal's");

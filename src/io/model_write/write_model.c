@@ -4,8 +4,8 @@
  * is left out only if the reader's default is the same. Quaternions of poses are written with unit length.
  * Contents that the format cannot represent are faults: numbers that are not finite, names with quotes or
  * braces, shapes without extent, geometry that the compiler rejects. A table that was read from a file is
- * written as the columns of this file where reading them gives the same points. Expressions of parameters, units,
- * repeats and comments are not written. Cost O(n log n) in the number of objects.
+ * written as the columns of this file where reading them gives the same points. Expressions of parameters,
+ * units, repeats and comments are not written. Cost O(n log n) in the number of objects.
  */
 #include "io/model_write/write_model.h"
 
@@ -519,8 +519,9 @@ static void put_named_numbers(lw_writer *w, const char *section, const char *nou
 
 /* The columns of the file if the table has the points in it, otherwise the points. */
 static void put_table(lw_writer *w, const lw_spec *spec, size_t index, bool with_files) {
-    static const char *const interpolations[] = {"linear", "smooth", "steps"},
-                             *const beyonds[] = {"hold", "linear", "repeat"};
+    static const char *const interpolations[] = {"linear", "smooth", "steps"}, *const beyonds[] = {"hold",
+                                                                                                   "linear",
+                                                                                                   "repeat"};
     const lw_table_spec *table = &spec->tables[index];
     lw_put_entry(w, "table", table->name);
     if (!is_word(table->name) || lw_name_taken(table->name)) lack_of_name(w, "table");

@@ -41,7 +41,7 @@ typedef enum lw_binding_owner {
     LW_OWNER_CONSTRAINT,
     LW_OWNER_TABLE_X, /* The table of a force's law. */
     LW_OWNER_TABLE_Y,
-    LW_OWNER_STATE, /* The start of a user state. */
+    LW_OWNER_STATE,    /* The start of a user state. */
     LW_OWNER_POINTS_X, /* A table of the spec. */
     LW_OWNER_POINTS_Y,
     LW_OWNERS

@@ -406,7 +406,8 @@ static lw_status renew_tables(change *c) {
         const lw_binding *last = NULL;
         for (const lw_binding *p = b->items; p < b->items + b->count; p++) {
             if (!of_table(p) || (size_t)p->object != k || !lw_binding_location(spec, p)) continue;
-            columns[p->owner == LW_OWNER_POINTS_Y][(size_t)p->offset / sizeof(double)] = c->results[p->result];
+            columns[p->owner == LW_OWNER_POINTS_Y][(size_t)p->offset / sizeof(double)] =
+                c->results[p->result];
             last = p;
         }
         size_t row;

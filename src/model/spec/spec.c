@@ -181,7 +181,8 @@ static bool has_named(const lw_parameter *list, size_t count, const char *name) 
 }
 
 lw_status lw_spec_add_table(lw_spec *spec, const lw_table_spec *table) {
-    if (!spec || !table || !table->name || table->size < 0 || !table->x || !table->y) return LW_ERROR_ARGUMENT;
+    if (!spec || !table || !table->name || table->size < 0 || !table->x || !table->y)
+        return LW_ERROR_ARGUMENT;
     bool taken = has_named(spec->parameters, spec->parameter_count, table->name) ||
                  has_named(spec->inputs, spec->input_count, table->name);
     for (size_t k = 0; k < spec->table_count && !taken; k++)
