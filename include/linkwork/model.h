@@ -90,8 +90,8 @@ LW_API int lw_model_state(const lw_model *model, const char *name); /* -1 if the
 LW_API const char *lw_model_state_name(const lw_model *model, int state);
 LW_API double lw_model_state_start(const lw_model *model, int state);
 /* Outputs (section `outputs`), 0 .. count-1, in the order of the spec. Values are in SI units wherever the
- * library gives them; `unit` is that of results files and plots, "" if there is none, and value times scale is
- * in it. scale may be NULL. */
+ * library gives them; `unit` is that of results files and plots, "" if there is none, and value times scale
+ * is in it. scale may be NULL. */
 LW_API int lw_model_output_count(const lw_model *model);
 LW_API int lw_model_output(const lw_model *model, const char *name); /* -1 if there is none */
 LW_API const char *lw_model_output_name(const lw_model *model, int output);

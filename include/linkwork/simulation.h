@@ -58,9 +58,10 @@ LW_API int lw_simulation_event(const lw_simulation *simulation);
 LW_API double lw_simulation_time(const lw_simulation *simulation);
 /* The present state; either may be NULL. */
 LW_API lw_status lw_simulation_state(const lw_simulation *simulation, double *q, double *v);
-/* Goes on from this state at this time; user states stay (lw_simulation_set_states). Loops that are open by more than rounding are closed by the smallest
- * change that the method's projection finds; a state that it cannot close, or with another drift control does
- * not close, is refused. The change of energy is booked as work of forces. */
+/* Goes on from this state at this time; user states stay (lw_simulation_set_states). Loops that are open by
+ * more than rounding are closed by the smallest change that the method's projection finds; a state that it
+ * cannot close, or with another drift control does not close, is refused. The change of energy is booked as
+ * work of forces. */
 LW_API lw_status lw_simulation_set_state(lw_simulation *simulation, double t, const double *q,
                                          const double *v, lw_error *error);
 /* Back to the state, the time, the inputs and the parameters that the simulation was created with. */

@@ -125,8 +125,8 @@ typedef struct lw_joint_spec {
     lw_place place;
 } lw_joint_spec;
 
-/* How a table goes between its points: straight; smooth, a monotone cubic with a continuous slope; or in steps,
- * each value up to the next point. */
+/* How a table goes between its points: straight; smooth, a monotone cubic with a continuous slope; or in
+ * steps, each value up to the next point. */
 typedef enum lw_interpolation {
     LW_INTERPOLATION_LINEAR = 0,
     LW_INTERPOLATION_SMOOTH,
@@ -134,8 +134,8 @@ typedef enum lw_interpolation {
     LW_INTERPOLATIONS
 } lw_interpolation;
 
-/* What a table is beyond its ends: the value there, a straight line with the slope there, or the same again and
- * again, with the distance of its ends as the period. */
+/* What a table is beyond its ends: the value there, a straight line with the slope there, or the same again
+ * and again, with the distance of its ends as the period. */
 typedef enum lw_beyond { LW_BEYOND_HOLD = 0, LW_BEYOND_LINEAR, LW_BEYOND_REPEAT, LW_BEYONDS } lw_beyond;
 
 /* A table: a function of one argument, given by points, that expressions call by its name: road(t). */

@@ -12,11 +12,10 @@
  * Comparisons and logic give 0 or 1; everything but 0 is true.
  *
  * Names: the caller's variables, constants, inputs, user states and signals, pi, e. Quantities of the state,
- * as pin.q, 'left-knee'.q, point(load, 0, 0, 1).z, are found by the caller. Functions: see the list below, and
- * the caller's tables, of one argument; log is the natural logarithm, angles are radians, mod has the sign of
- * its second argument, step(x, x0, h0, x1, h1)
- * goes from h0 to h1 while x goes from x0 to x1, as a cubic (step5: a quintic, with a continuous second
- * derivative), ramp(x) is max(x, 0).
+ * as pin.q, 'left-knee'.q, point(load, 0, 0, 1).z, are found by the caller. Functions: see the list below,
+ * and the caller's tables, of one argument; log is the natural logarithm, angles are radians, mod has the
+ * sign of its second argument, step(x, x0, h0, x1, h1) goes from h0 to h1 while x goes from x0 to x1, as a
+ * cubic (step5: a quintic, with a continuous second derivative), ramp(x) is max(x, 0).
  *
  * Units. A word in the place of an operator, directly behind an operand, is a unit and multiplies the
  * operand: `2 m` is two metres and `2*m` is twice the parameter m. units.c has the grammar of `5 N/mm` and

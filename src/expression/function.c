@@ -2,12 +2,12 @@
  *
  * A function is a program (expression_machine.h) or one table (table.h) of variable number 0.
  *
- * Integrals of sums and multiples of tables, of the integration variable and of constants are closed forms. Those
- * of other expressions: the range is divided at the knots in it, where there are not too many. Gauss-Kronrod 7-15 on each interval, with the error estimate of QUADPACK;
- * intervals whose error is too large are halved, on a stack of fixed size. There is no node in the outermost
- * 0.4 % at either end, where the force of a contact that has just begun would be missed. The polynomial
- * through the 15 nodes is therefore compared with the function at both ends as well, and the difference
- * counts as an error.
+ * Integrals of sums and multiples of tables, of the integration variable and of constants are closed forms.
+ * Those of other expressions: the range is divided at the knots in it, where there are not too many.
+ * Gauss-Kronrod 7-15 on each interval, with the error estimate of QUADPACK; intervals whose error is too
+ * large are halved, on a stack of fixed size. There is no node in the outermost 0.4 % at either end, where
+ * the force of a contact that has just begun would be missed. The polynomial through the 15 nodes is
+ * therefore compared with the function at both ends as well, and the difference counts as an error.
  */
 #include "expression/function.h"
 #include "expression/expression.h"

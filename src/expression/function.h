@@ -73,10 +73,10 @@ double lw_function_look(const lw_function *function, const double *variables, co
                         unsigned without, const double *held, double *outcomes);
 
 /* Integral of a function without inputs over variable 0 from a to b (others held at variables[1..]): for
- * potentials.
- * Tables, and sums of their multiples, exactly, other expressions by adaptive Gauss-Kronrod to 1e-13 of the integral of the magnitude; kinks and
- * jumps cost time, and what is narrower than a few per cent of the range and touches neither end may be
- * overlooked. variables may be NULL if there is only variable 0. */
+ * potentials. Tables, and sums of their multiples, exactly, other expressions by adaptive Gauss-Kronrod to
+ * 1e-13 of the integral of the magnitude; kinks and jumps cost time, and what is narrower than a few per cent
+ * of the range and touches neither end may be overlooked. variables may be NULL if there is only variable
+ * 0. */
 double lw_function_integral(const lw_function *function, double a, double b, const double *variables);
 
 /* A number from text such as "30 deg", "2*L", "1/3": for the model reader. false with syntax filled on

@@ -5,10 +5,10 @@
  * steps have c1 = c2 = c3 = 0, straight lines c1 = D, and a smooth table the cubic with slopes m[i], m[i+1]
  * at its ends (2). The slopes are those of Fritsch and Butland (1984): 0 where D changes sign, otherwise the
  * weighted harmonic mean of D in both neighbouring intervals (3); at the ends they follow from three points
- * and are limited (4), or, where a period closes, from its last and first interval. They satisfy the condition
- * of Fritsch and Carlson (1980) for monotone cubics: there is no overshoot, and the slope is continuous. What
- * lies beyond the ends are pieces like the others, so that there are count + 1 pieces; with a period the
- * argument is reduced first. Every piece stores the integral from x[0] to its anchor.
+ * and are limited (4), or, where a period closes, from its last and first interval. They satisfy the
+ * condition of Fritsch and Carlson (1980) for monotone cubics: there is no overshoot, and the slope is
+ * continuous. What lies beyond the ends are pieces like the others, so that there are count + 1 pieces; with
+ * a period the argument is reduced first. Every piece stores the integral from x[0] to its anchor.
  *
  * Lookup     The range is divided into as many equal bins as there are intervals, and each bin knows its
  *            first point; which bin an x belongs to is a monotone function of x, also as it is rounded. Then
@@ -310,7 +310,8 @@ static bool value_jumps(const lw_table *table, size_t i) {
 static bool slope_jumps(const lw_table *table, size_t i) {
     const meeting m = meeting_at(table, i);
     const double noise = 16 * table->noise * (1 / m.left_h + 1 / m.right_h);
-    if (table->interpolation == LW_INTERPOLATION_SMOOTH && i > 0 && i + 1 < table->count) return false; /* (3) */
+    /* (3) */
+    if (table->interpolation == LW_INTERPOLATION_SMOOTH && i > 0 && i + 1 < table->count) return false;
     return differ(piece_slope(m.left, left_end(table, i, &m)), m.right->c1, noise);
 }
 

@@ -129,7 +129,8 @@ static bool read_usual(const char *text, double *value) {
         }
         seen = true;
     }
-    if (!seen || text[-1] == '.' || *skip_blanks(text) != '\0' || number > most || exponent < -22) return false; /* strtod decides */
+    /* strtod decides */
+    if (!seen || text[-1] == '.' || *skip_blanks(text) != '\0' || number > most || exponent < -22) return false;
     *value = sign * ((double)number / powers[-exponent]);
     return true;
 }

@@ -1,10 +1,10 @@
 /* table_file.c - points of a table from two columns of a file.
  *
  * The file is comma-separated values with a line of names, or a results file of either format
- * (results/read_results.c). A name may end with a unit in brackets, "height [mm]"; the values are converted to
- * SI units by it. Any bytes are safe: what is no such file is refused with line and remedy. A model may read
- * files of its own folder only, so that a model from elsewhere cannot look at the files of its user; links and
- * .. are resolved before the comparison.
+ * (results/read_results.c). A name may end with a unit in brackets, "height [mm]"; the values are converted
+ * to SI units by it. Any bytes are safe: what is no such file is refused with line and remedy. A model may
+ * read files of its own folder only, so that a model from elsewhere cannot look at the files of its user;
+ * links and .. are resolved before the comparison.
  *
  * Cost     O(bytes of the file), some 0.2 s for a million rows.
  */

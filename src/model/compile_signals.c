@@ -5,8 +5,8 @@
  *
  * Parameters, inputs, user states and signals share one namespace. A quantity gets its entry when the first
  * expression that uses it is compiled. Signals and defaults of inputs may use each other in any order: they
- * are compiled once to find what each uses, sorted depth first, and compiled again in this order, in which the
- * dimension of each is known to those that use it. A circle among them is an algebraic loop, and refused.
+ * are compiled once to find what each uses, sorted depth first, and compiled again in this order, in which
+ * the dimension of each is known to those that use it. A circle among them is an algebraic loop, and refused.
  *
  * Without a tree (unusable joints, bodies without connection) the names of quantities are checked by their
  * syntax only.

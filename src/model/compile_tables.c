@@ -1,5 +1,5 @@
-/* compile_tables.c - tables of a spec as functions that its expressions may call, and the demands of motions on
- * them.
+/* compile_tables.c - tables of a spec as functions that its expressions may call, and the demands of motions
+ * on them.
  *
  * A prescribed motion needs a speed and an acceleration at every instant. A table in it must therefore have a
  * continuous slope between its ends; a slope that jumps where the table ends is a warning, as the motion may

@@ -1,9 +1,9 @@
 /* simulation_system.c - the system of equations for integrators, and the monitoring of a run.
  *
  * The integrated vector is the formulation's state, the model's user states, and the ledger's three integrals
- * (work of drives, work of forces, dissipation), which take no part in error control. Every evaluation and every step is
- * counted, to find out whether the run will end, whether it is stiff, whether a force jumps, and whether it
- * has come to a singular position.
+ * (work of drives, work of forces, dissipation), which take no part in error control. Every evaluation and
+ * every step is counted, to find out whether the run will end, whether it is stiff, whether a force jumps,
+ * and whether it has come to a singular position.
  */
 #include "simulation/simulation_parts.h"
 #include "simulation/stiff_cause.h"

@@ -6,9 +6,9 @@
  * Steps of methods of their own (energy-momentum) take the user states in two halves,
  *     x_m = x_0 + h/2 f(t_0, z_0, x_m)      before the step, implicit,
  *     x_1 = x_m + h/2 f(t_1, z_1, x_m)      behind it, explicit,
- * with the mechanism's step z_0 -> z_1 between, in which forces see x_m. The second half is the adjoint of the
- * first, so that the whole is symmetric and of second order (docs/theory/signals.md, 7-9). The first half is
- * solved by Newton's method with a Jacobian of differences.
+ * with the mechanism's step z_0 -> z_1 between, in which forces see x_m. The second half is the adjoint of
+ * the first, so that the whole is symmetric and of second order (docs/theory/signals.md, 7-9). The first half
+ * is solved by Newton's method with a Jacobian of differences.
  *
  * Cost     rates: O(bodies + entries); outputs: what they need, at most accelerations with the check. Nothing
  *          is allocated.

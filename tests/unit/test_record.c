@@ -118,6 +118,8 @@ static void lists_select_columns(void **state) {
     expect_columns(model, "momentum(car).hz", "momentum(car).hz [kg m^2/s]");
     expect_columns(model, "distance(load, com(car)), distance(ground,crank).rate",
                    "distance(load, point(car, 1, 0, 0)) [m]; distance(ground, crank).rate [m/s]");
+    expect_columns(model, "2*pin.q + body.load.z, atan2(ball.wx, pin.v), reaction(pin).fx - reaction(ball).fx",
+                   "2*pin.q + body.load.z []; atan2(ball.wx, pin.v) []; reaction(pin).fx - reaction(ball).fx []");
     expect_columns(model, "violation", "position_violation []; velocity_violation []");
     lw_model_destroy(model);
 }
@@ -185,6 +187,9 @@ static void faults_name_the_item_and_the_remedy(void **state) {
     expect_fault(model, "point(lod, 1, 2, 3)", "did you mean \"load\"?");
     expect_fault(model, "reaction(pin in lod)", "there is no body \"lod\"; did you mean \"load\"?");
     expect_fault(model, "position(load at first)", "there is no such component with this reference");
+    expect_fault(model, "2*pin.q + body.lod.z", "there is no body \"lod\"; did you mean \"load\"?");
+    expect_fault(model, "2*pin.q +", "character 10: the expression ends where a number or a name should follow");
+    expect_fault(model, "pin.q + kinetic", "character 7");
     expect_fault(model, "drive(pin)", "no motion of the joint is prescribed");
     expect_fault(model, "force(sprig)", "unknown force element \"sprig\"; there is none");
     expect_fault(model, "distance(load)", "a distance has two places");
@@ -253,7 +258,8 @@ static void values_are_those_of_the_public_calls(void **state) {
     lw_data *data;
     assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
     lw_record *record =
-        record_of(model, "*, point(load, 0.1, -0.2, 0.3), point_velocity(load, 0.1, -0.2, 0.3)");
+        record_of(model, "*, point(load, 0.1, -0.2, 0.3), point_velocity(load, 0.1, -0.2, 0.3), "
+                         "2*pin.q + reaction(pin).fx*ball.alphax");
     double row[512], q[6], v[5], vdot[5], reactions[30];
     lw_random random = random_seed(20240607);
     for (int trial = 0; trial < 100; trial++) {
@@ -296,6 +302,8 @@ static void values_are_those_of_the_public_calls(void **state) {
         assert_true(value_of(record, row, "ball.qy") == q[ball.q + 2]);
         assert_true(value_of(record, row, "ball.wz") == v[ball.v + 2]);
         assert_true(value_of(record, row, "ball.alphax") == vdot[ball.v]);
+        close_to(value_of(record, row, "2*pin.q + reaction(pin).fx*ball.alphax"),
+                 2 * value_of(record, row, "pin.q") + reactions[0] * vdot[ball.v]);
         assert_true(value_of(record, row, "dissipation") == 5 && value_of(record, row, "drives") == 3);
         assert_true(value_of(record, row, "position_violation") == 0.5);
         assert_true(value_of(record, row, "velocity_violation") == 0.25);

@@ -124,7 +124,8 @@ lw_place lw_reader_place(const lw_yaml *map, const char *key);
 /* Is the node a list of count entries? */
 bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count);
 
-/* What a number may be an expression of: parameters, indices and tables; the names of inputs, to refuse them. */
+/* What a number may be an expression of: parameters, indices and tables; the names of inputs, to refuse
+ * them. */
 lw_expression_names lw_reader_names(const lw_reader *reader);
 /* The value must measure the quantity, as far as units and parameters with units say what it measures. */
 bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,

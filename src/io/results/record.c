@@ -5,6 +5,7 @@
  *     a keyword alone           ledger; reaction is short for reaction(*)
  *     either with components    reaction(pin).f*
  *     the name of a column      crank.q, body.rod.*, reaction(pin).force
+ *     an expression             2*crank.q + body.rod.z
  * where * stands for any characters. A column is a quantity (model/quantity.h) and has its name; a keyword
  * stands for some kinds of them. What a keyword means without components are the usual ones; the others
  * (magnitudes, rates) have to be named.
@@ -16,6 +17,7 @@
  *          them.
  */
 #include "io/results/record.h"
+#include "io/results/record_expression.h"
 #include "model/quantity.h"
 
 #include <linkwork/io.h>
@@ -107,6 +109,9 @@ struct lw_record {
     lw_record_column *names;
     int *table; /* columns by the hash of their names, or -1; a power of two, at most half full */
     size_t table_size;
+    /* Columns of kind LW_Q_NONE are expressions; their object is an index of these. */
+    lw_record_expression *expressions;
+    int expression_count, expression_room;
     unsigned needs;
     double *quaternion;     /* 4 per body: the quaternion of the last row, at first zero */
     double *turned;         /* LW_JOINT_MAX_Q per loop: the coordinates of the last row, at first zero */
@@ -167,10 +172,9 @@ static bool make_room(lw_record *record) {
     return true;
 }
 
-static lw_status add(lw_record *record, const lw_state_quantity *quantity) {
-    char name[LW_QUANTITY_NAME];
+/* Adds a column, unless there is one of this name. */
+static lw_status add_named(lw_record *record, const lw_state_quantity *quantity, const char *name) {
     if (!make_room(record)) return out_of_memory(record->error);
-    lw_quantity_print(record->model, quantity, name);
     const size_t slot = slot_of(record, name);
     if (record->table[slot] >= 0) return LW_OK;
     const char *kept = lw_arena_text(record->arena, name);
@@ -181,6 +185,12 @@ static lw_status add(lw_record *record, const lw_state_quantity *quantity) {
     record->count++;
     record->needs |= quantity->needs;
     return LW_OK;
+}
+
+static lw_status add(lw_record *record, const lw_state_quantity *quantity) {
+    char name[LW_QUANTITY_NAME];
+    lw_quantity_print(record->model, quantity, name);
+    return add_named(record, quantity, name);
 }
 
 /* --- faults --------------------------------------------------------------------------------------- */
@@ -473,6 +483,40 @@ static lw_status add_word(lw_record *record, const word *w, char *objects, const
     return status;
 }
 
+/* Adds an expression as a column, which has its text as name; false with syntax filled if it is none. */
+static bool add_expression(lw_record *record, const char *text, lw_syntax *syntax, lw_status *status) {
+    if (record->expression_count == record->expression_room) {
+        const int room = record->expression_room ? 2 * record->expression_room : 8;
+        lw_record_expression *more = realloc(record->expressions, (size_t)room * sizeof *more);
+        *status = more ? LW_OK : out_of_memory(record->error);
+        if (!more) return true;
+        record->expressions = more, record->expression_room = room;
+    }
+    lw_record_expression *e = &record->expressions[record->expression_count];
+    if (!lw_record_expression_compile(record->model, text, record->arena, e, syntax)) {
+        *status = lw_arena_failed(record->arena) ? out_of_memory(record->error) : LW_ERROR_ARGUMENT;
+        return *status == LW_ERROR_MEMORY;
+    }
+    const lw_state_quantity column = {.kind = LW_Q_NONE,
+                                      .object = record->expression_count++,
+                                      .other = -1,
+                                      .needs = e->needs,
+                                      .unit = ""};
+    *status = add_named(record, &column, text);
+    return true;
+}
+
+/* Does the text look like an expression rather than the name of a column? */
+static bool looks_computed(const char *text) {
+    return strpbrk(text, "+/^ ") || (text[0] >= '0' && text[0] <= '9') || text[0] == '(' || text[0] == '-';
+}
+
+static lw_status bad_expression(const lw_record *record, const lw_syntax *syntax) {
+    char message[300];
+    snprintf(message, sizeof message, "character %zu: %s", syntax->offset + 1, syntax->message);
+    return wrong(record, syntax->remedy[0] ? syntax->remedy : NULL, message);
+}
+
 /* Adds the columns whose names match a name or a pattern: the usual ones or, if there are none, others. */
 static lw_status add_columns(lw_record *record, const char *pattern) {
     search s = {.pattern = pattern, .usual = true};
@@ -480,7 +524,20 @@ static lw_status add_columns(lw_record *record, const char *pattern) {
     s.usual = false;
     if (status == LW_OK && s.found == 0) status = visit_everything(record, add_matching, &s);
     if (status != LW_OK || s.found > 0 || strcmp(pattern, "t") == 0) return status;
-    return unknown_column(record, pattern);
+    lw_syntax syntax = {0};
+    if (add_expression(record, pattern, &syntax, &status)) return status;
+    return looks_computed(pattern) ? bad_expression(record, &syntax) : unknown_column(record, pattern);
+}
+
+/* Is there more behind keyword(...) than the pattern of a component: is the item an expression? */
+static bool goes_on(const char *open) {
+    int depth = 0;
+    const char *at = open;
+    for (; *at; at++) {
+        depth += (*at == '(') - (*at == ')');
+        if (depth == 0) break;
+    }
+    return *at && strpbrk(at + 1, "+-/^ ()<>") != NULL;
 }
 
 static const word *find_word(const char *name, size_t length) {
@@ -496,7 +553,7 @@ static lw_status add_item(lw_record *record, char *item) {
     if (w && !open && strcmp(w->name, "momentum") == 0) w = &total_momentum;
     if (w && !open && w->object != LW_OBJECT_POINT && w->object != LW_OBJECT_PAIR)
         return add_word(record, w, all, "*");
-    if (!w || w->object == LW_OBJECT_NONE) return add_columns(record, item);
+    if (!w || w->object == LW_OBJECT_NONE || (open && goes_on(open))) return add_columns(record, item);
     if (!open || !close || close < open || (close[1] != '\0' && close[1] != '.'))
         return wrong(record, "write e.g. reaction(pin) or point(load, 0, 0, -0.5).z",
                      "the parentheses do not match");
@@ -562,6 +619,7 @@ void lw_record_destroy(lw_record *record) {
     free(record->columns);
     free(record->names);
     free(record->table);
+    free(record->expressions);
     lw_data_destroy(record->data);
     lw_arena_destroy(record->arena);
 }
@@ -637,6 +695,11 @@ void lw_record_row(lw_record *record, const lw_sample *sample, double *row) {
     move_bodies(record, sample, &source);
     for (size_t k = 0; k < record->count; k++) {
         const lw_state_quantity *c = &record->columns[k];
+        if (c->kind == LW_Q_NONE) {
+            row[k] = lw_record_expression_value(record->model, record->data, &source,
+                                                &record->expressions[c->object]);
+            continue;
+        }
         if (!last || !lw_quantity_same_vector(last, c)) {
             lw_quantity_vector(record->model, record->data, &source, c, vector);
             if (c->kind == LW_Q_ROTATION) keep_sign(record, c->object, vector);
