@@ -77,16 +77,18 @@ static int eliminate_deficient(const massless_method *m, const recursion *r, int
     return body;
 }
 /* Adds massless motions to the accelerations y of a joint, so that the speeds which represent directions
- * accelerate as given. */
+ * accelerate as given. A direction has entries for the speeds that take part in it only. */
 static void take_given(const massless_method *m, int i, const double *given, double *y) {
     const lw_null_shape *shape = m->shape;
     const lw_null *null = m->flow->null;
     const lw_link *link = &shape->model->links[i];
     const int first = m->direction[i], count = __builtin_popcount(shape->left_out[i]);
     for (int k = first; k < first + count; k++) {
-        const double *n = null->value + shape->nodes[shape->node_start[k]].entry;
         const double by = given[null->rep[k]] - y[null->rep[k] - link->v];
-        for (int l = 0; l < link->joint.nv; l++) y[l] += by * n[l];
+        for (int e = shape->entry_start[k]; e < shape->entry_start[k + 1]; e++) {
+            const int l = shape->speed[e] - link->v;
+            if (l >= 0 && l < link->joint.nv) y[l] += by * null->value[e];
+        }
     }
 }
 
