@@ -1,12 +1,23 @@
-/* cmd_accel.c - linkwork accel: accelerations and joint reactions of the initial state by one method.
+/* cmd_accel.c - linkwork accel: accelerations and joint reactions of a state by one method: the initial one,
+ * a row of a results file, or that of a run at a later time.
  */
 #include "json.h"
 #include "load.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-/* Accelerations (nv), reactions and their uniqueness flags (6 per joint) of the model's initial state. */
+/* Which state. */
+typedef struct request {
+    const char *method, *state; /* a results file */
+    double at;                  /* NAN: not given */
+    bool as_json;
+    cli_changes changes;
+} request;
+
+/* Accelerations (nv), reactions and their uniqueness flags (6 per joint) of the state. */
 typedef struct answer {
+    double t;
     const char *method;
     double *vdot, *reactions;
     bool *unique;
@@ -18,6 +29,7 @@ static void print_json(const lw_model *model, const answer *a) {
     json_begin(&j, stdout);
     json_object(&j, NULL);
     json_text(&j, "method", a->method);
+    json_number(&j, "t", a->t);
     json_number(&j, "balance", a->balance);
     json_object(&j, "qdd");
     for (int i = 0; i < lw_model_joint_count(model); i++) {
@@ -42,6 +54,7 @@ static void print_json(const lw_model *model, const answer *a) {
 
 static void print_text(const lw_model *model, const answer *a) {
     bool all_unique = true;
+    if (a->t != 0) printf("t = %.9g s\n", a->t);
     printf("method %s; every body, joint and loop balances to %.2g\n\n", a->method, a->balance);
     printf("accelerations (SI units, in the joint's own coordinates)\n");
     for (int i = 0; i < lw_model_joint_count(model); i++) {
@@ -65,25 +78,71 @@ static void print_text(const lw_model *model, const answer *a) {
         printf("  * not unique: redundant constraints share this load in a way the model does not say\n");
 }
 
-static int solve(const cli_command *command, const lw_model *model, const lw_run_options *options,
-                 bool as_json) {
+/* The state of a row of the results, or of a run at time request->at, into q and v; from then on given. */
+static lw_status find_state(const lw_model *model, lw_run_options *options, const request *asked, double *q,
+                            double *v, double *states, lw_error *error) {
+    lw_status status = LW_OK;
+    if (asked->state) {
+        status = lw_results_state(asked->state, model, asked->at, &options->start, q, v, states, error);
+    } else {
+        lw_simulation *simulation = NULL;
+        if (options->end < asked->at) options->end = asked->at;
+        status = lw_simulation_create(model, options, NULL, &simulation, error);
+        if (status == LW_OK && asked->at > options->start)
+            status = lw_simulation_advance(simulation, asked->at, error);
+        if (status == LW_OK) status = lw_simulation_state(simulation, q, v);
+        if (status == LW_OK) status = lw_simulation_states(simulation, states);
+        lw_simulation_destroy(simulation);
+        options->start = asked->at;
+    }
+    options->q = q, options->v = v, options->states = states;
+    options->as_given = true;
+    return status;
+}
+
+/* Accelerations and reactions of the state, checked. */
+static lw_status answer_to(const lw_model *model, const lw_run_options *options, const double *q,
+                           const double *v, answer *a, lw_error *error) {
+    lw_solver_options with;
+    lw_solver *solver = NULL;
+    lw_solver_defaults(model, &with);
+    with.method = a->method;
+    with.states = options->states;
+    lw_status status = lw_solver_create(model, &with, NULL, &solver, error);
+    if (status == LW_OK) status = lw_solver_accelerations(solver, options->start, q, v, NULL, a->vdot, error);
+    if (status == LW_OK) status = lw_solver_reactions(solver, a->reactions, a->unique, error);
+    if (status == LW_OK) status = lw_solver_balance(solver, &a->balance, error);
+    lw_solver_destroy(solver);
+    return status;
+}
+
+static int solve(const cli_command *command, const lw_model *model, lw_run_options *options,
+                 const request *asked) {
     int nq = lw_model_q_size(model), nv = lw_model_v_size(model), joints = lw_model_joint_count(model);
     double *q = cli_numbers(command, nq), *v = cli_numbers(command, nv);
-    answer a = {NULL, cli_numbers(command, nv), cli_numbers(command, 6 * joints),
-                calloc((size_t)(6 * joints + 1), sizeof(bool)), 0};
+    double *states = cli_numbers(command, lw_model_state_count(model));
+    answer a = {.vdot = cli_numbers(command, nv),
+                .reactions = cli_numbers(command, 6 * joints),
+                .unique = calloc((size_t)(6 * joints + 1), sizeof(bool))};
     int result = CLI_FAILED;
-    if (q && v && a.vdot && a.reactions && a.unique) {
+    if (q && v && states && a.vdot && a.reactions && a.unique) {
         lw_error error = {0};
-        lw_status status = cli_start(model, options, q, v, &a.method, NULL, 0, NULL, &error);
+        const bool elsewhere = asked->state || !isnan(asked->at);
+        lw_status status = elsewhere ? find_state(model, options, asked, q, v, states, &error) : LW_OK;
+        if (status == LW_OK) status = cli_start(model, options, q, v, &a.method, NULL, 0, NULL, &error);
+        a.t = options->start;
         if (status == LW_OK)
-            status = lw_accelerations_checked(model, a.method, options->start, q, v, a.vdot, a.reactions,
-                                              a.unique, &a.balance, &error);
+            status = options->states ? answer_to(model, options, q, v, &a, &error)
+                                     : lw_accelerations_checked(model, a.method, options->start, q, v, a.vdot,
+                                                                a.reactions, a.unique, &a.balance, &error);
         result = status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);
-        if (status == LW_OK && as_json) print_json(model, &a);
-        if (status == LW_OK && !as_json) print_text(model, &a);
+        if (status == LW_ERROR_FILE) result = CLI_WRONG;
+        if (status == LW_OK && asked->as_json) print_json(model, &a);
+        if (status == LW_OK && !asked->as_json) print_text(model, &a);
     }
     free(q);
     free(v);
+    free(states);
     free(a.vdot);
     free(a.reactions);
     free(a.unique);
@@ -91,26 +150,39 @@ static int solve(const cli_command *command, const lw_model *model, const lw_run
 }
 
 static int accel(const cli_command *command, int argc, char **argv) {
-    const char *method = NULL;
-    bool as_json = false;
-    cli_list settings = {.count = 0};
+    request asked = {.at = NAN};
     const cli_option options[] = {
-        {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree", .text = &method},
-        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5", .list = &settings},
-        {"json", NULL, "print one JSON document", NULL, .flag = &as_json},
+        {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree",
+         .text = &asked.method},
+        {"at", "T", "of the state at this time, s: of the run, or of the row of --state", "1",
+         .number = &asked.at, .unit = "s", .any_sign = true},
+        {"state", "FILE", "of the last row of a results file, or of that at --at", "results.h5",
+         .text = &asked.state},
+        CLI_SET_OPTION(asked.changes),
+        CLI_INPUT_OPTION(asked.changes),
+        CLI_PATH_OPTION(asked.changes),
+        {"json", NULL, "print one JSON document", NULL, .flag = &asked.as_json},
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
-                       &result)) {
+    if (cli_open_model_or(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
+                          &asked.state, &loaded, &result)) {
         lw_run_options run;
         lw_run_defaults(loaded.model, &run);
-        if (method) run.method = method;
-        result = solve(command, loaded.model, &run, as_json);
+        if (asked.method) run.method = asked.method;
+        result = asked.at < run.start && !asked.state
+                     ? cli_say(command, CLI_WRONG, "--at: %g s is before the start of the run, %g s",
+                               asked.at, run.start)
+                     : solve(command, loaded.model, &run, &asked);
     }
     cli_close_model(&loaded);
     return result;
 }
 
-const cli_command cli_accel = {"accel", "MODEL [options]",
-                               "accelerations and joint reactions of the initial state", "", accel};
+const cli_command cli_accel = {
+    "accel", "MODEL [options]", "accelerations and joint reactions of a state",
+    "Of the initial state; with --at T of the state to which a run comes at that time; "
+    "with --state FILE of a row of results.\n"
+    "A row is taken as it is: there is none between two. MODEL may be a results file; "
+    "with --state it may be left away.",
+    accel};

@@ -164,22 +164,23 @@ static int report(const cli_command *command, cli_model *loaded, bool as_json) {
 }
 
 static int check(const cli_command *command, int argc, char **argv) {
-    cli_list settings = {.count = 0};
+    cli_changes changes = {.any_path = false};
     bool as_json = false;
     const cli_option options[] = {
-        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5", .list = &settings},
+        CLI_SET_OPTION(changes),
+        CLI_PATH_OPTION(changes),
         {"json", NULL, "print the faults as one JSON document, a list", NULL, .flag = &as_json},
     };
     cli_model loaded;
     int result;
-    cli_read_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
+    cli_read_model(command, options, sizeof options / sizeof options[0], argc, argv, &changes, &loaded,
                    &result);
     if (loaded.report) {
         if (loaded.model) {
             check_run(&loaded, loaded.model);
             check_start(command, &loaded);
         } else
-            check_run_alone(command, &settings, &loaded);
+            check_run_alone(command, &changes.settings, &loaded);
         int told = report(command, &loaded, as_json);
         if (result == CLI_DONE) result = told;
     }

@@ -15,7 +15,7 @@ typedef struct request {
     const char *methods, *sweep, *page;
     double budget;
     bool no_run;
-    cli_list settings;
+    cli_changes changes;
 } request;
 
 /* --- options -------------------------------------------------------------------------------------- */
@@ -348,13 +348,14 @@ static int compare(const cli_command *command, int argc, char **argv) {
          .text = &asked.run.out},
         {"page", "DIR", "a page with all of it and the mechanism moving, DIR/index.html", "compare",
          .text = &asked.page},
-        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
-         .list = &asked.settings},
+        CLI_SET_OPTION(asked.changes),
+        CLI_INPUT_OPTION(asked.changes),
+        CLI_PATH_OPTION(asked.changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &asked.run.as_json},
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.settings,
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
                        &loaded, &result)) {
         compare_call call = {.command = command, .bar = progress_start(true)};
         char *names = calloc(1, (asked.methods ? strlen(asked.methods) : 0) + 1);
@@ -366,7 +367,7 @@ static int compare(const cli_command *command, int argc, char **argv) {
         stop_watch();
         if (result == CLI_DONE && asked.sweep)
             result = compare_sweep(
-                &call, &loaded, &asked.settings,
+                &call, &loaded, &asked.changes,
                 &(compare_sweep_request){asked.sweep, asked.budget, asked.run.out, asked.run.as_json});
         else if (result == CLI_DONE)
             result = compare_one(&call, loaded.model, &asked);

@@ -378,7 +378,7 @@ static int print_json(const cli_command *command, const cli_model *m, const info
 static int info(const cli_command *command, int argc, char **argv) {
     bool as_json = false, matrices = false;
     info_criterion criterion = {.wanted = false};
-    cli_list settings = {.count = 0};
+    cli_changes changes = {.any_path = false};
     const cli_option options[] = {
         {"matrices", NULL, "print C and T for more than 30 bodies too", NULL, .flag = &matrices},
         {"criterion", NULL, "which coordinates serve best as independent ones, for every possible cut too",
@@ -391,13 +391,14 @@ static int info(const cli_command *command, int argc, char **argv) {
         {"points", "N", "of the sweep; 361 if not given", "721", .number = &criterion.points, .unit = "1"},
         {"out", "FILE", "the sweep as data (.csv), or as a figure with its data beside it (.svg)",
          "sweep.svg", .text = &criterion.out},
-        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5", .list = &settings},
+        CLI_SET_OPTION(changes),
+        CLI_PATH_OPTION(changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &as_json},
     };
     cli_model loaded;
     info_start start = {.q = NULL};
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &settings, &loaded,
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &changes, &loaded,
                        &result)) {
         criterion.wanted = criterion.wanted || criterion.absolute || criterion.sweep;
         if (criterion.out && !criterion.sweep)

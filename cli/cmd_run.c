@@ -5,7 +5,9 @@
 #include "progress.h"
 #include "run_neglect.h"
 #include "run_request.h"
+#include "run_resume.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +16,11 @@ static const double default_tolerance = 1e-8, default_samples = 1000;
 /* The request on the command line; 0 and NULL mean that an option is not given. */
 typedef struct request {
     run_request run;
-    const char *method, *record, *baumgarte, *independent, *reactions;
+    const char *method, *record, *baumgarte, *independent, *reactions, *resume;
+    double start; /* NAN: not given */
     double output, penalty, neglect, most, alpha, beta;
     bool quiet, strict;
-    cli_list settings;
+    cli_changes changes;
 } request;
 
 typedef struct event {
@@ -37,18 +40,27 @@ typedef struct run {
     char why[256]; /* reason of the automatic choice; "" if the user or the model named the method */
     double *q, *v; /* initial, then final state */
     double *q_start;
-    event *events; /* notifications during the run */
+    double *states, *outputs; /* of the last sample */
+    event *events;            /* notifications during the run */
     size_t event_count, event_room;
     lw_run_summary summary;
     run_neglect neglect;
+    run_resume resume;
 } run;
 
 static bool observe(const lw_sample *sample, void *context) {
     run *r = context;
-    if (r->results) r->written = lw_results_write(r->results, sample);
+    lw_ledger books;
+    const lw_sample whole = run_resume_sample(&r->resume, sample, &books);
+    const bool copied = r->resume.path && r->samples == 0; /* The row that the run goes on from. */
+    if (r->results && !copied) r->written = lw_results_write(r->results, &whole);
     if (r->written != LW_OK) return false;
     r->t = sample->t;
     r->samples++;
+    if (sample->states)
+        memcpy(r->states, sample->states, (size_t)lw_model_state_count(r->model) * sizeof *r->states);
+    if (sample->outputs)
+        memcpy(r->outputs, sample->outputs, (size_t)lw_model_output_count(r->model) * sizeof *r->outputs);
     progress_show(&r->bar, sample->progress, sample->t);
     return !stop_wanted();
 }
@@ -56,6 +68,7 @@ static bool observe(const lw_sample *sample, void *context) {
 /* Keeps a notification. If there is no memory it is dropped; the summary still counts it. */
 static void hear(double t, const char *kind, const char *text, void *context) {
     run *r = context;
+    if (r->results && strcmp(kind, "event") == 0) (void)lw_results_event(r->results, t, text);
     if (r->event_count == r->event_room) {
         size_t room = r->event_room ? 2 * r->event_room : 64;
         event *more = realloc(r->events, room * sizeof *more);
@@ -101,6 +114,11 @@ static int check_request(const cli_command *command, request *asked) {
     if (asked->record && !asked->run.out)
         return cli_say(command, CLI_WRONG,
                        "--record chooses what the results file holds; give that too, e.g. --out results.csv");
+    if (asked->resume && asked->neglect > 0)
+        return cli_say(
+            command, CLI_WRONG,
+            "--resume goes on with the model of the file, where inertia is neglected or not as it was; "
+            "leave --neglect-mass away");
     return run_request_check(command, &asked->run, "results.csv");
 }
 
@@ -123,6 +141,7 @@ static lw_run_options options_of(const lw_model *model, const request *asked, bo
     lw_run_options options;
     lw_run_defaults(model, &options);
     run_request_apply(&asked->run, &options);
+    if (!isnan(asked->start) && !asked->resume) options.start = asked->start;
     if (neglected) options.method = "massless"; /* overrides the model's default */
     if (asked->method) options.method = asked->method;
     if (asked->output > 0) options.output = asked->output;
@@ -163,6 +182,14 @@ static void json_final(json *j, const run *r, lw_data *data) {
         json_numbers(j, "rotation", rotation, 9);
         json_object_end(j);
     }
+    json_object_end(j);
+    json_object(j, "states");
+    for (int k = 0; k < lw_model_state_count(r->model); k++)
+        json_number(j, lw_model_state_name(r->model, k), r->states[k]);
+    json_object_end(j);
+    json_object(j, "outputs");
+    for (int k = 0; k < lw_model_output_count(r->model); k++)
+        json_number(j, lw_model_output_name(r->model, k), r->outputs[k]);
     json_object_end(j);
     json_object_end(j);
 }
@@ -206,8 +233,10 @@ static void print_json(const run *r, lw_data *data) {
     for (size_t k = 0; k < r->event_count; k++) {
         json_object(&j, NULL);
         json_number(&j, "t", r->events[k].t);
+        const bool own = strcmp(r->events[k].kind, "event") == 0; /* the text is its name */
+        json_text(&j, "name", own ? r->events[k].text : NULL);
         json_text(&j, "kind", r->events[k].kind);
-        json_text(&j, "text", r->events[k].text);
+        json_text(&j, "text", own ? NULL : r->events[k].text);
         json_object_end(&j);
     }
     json_array_end(&j);
@@ -261,6 +290,15 @@ static void print_text(FILE *out, const run *r) {
         print_coordinates(out, "v", r->v + joint.v, joint.v_count);
         fprintf(out, "\n");
     }
+    for (int k = 0; k < lw_model_state_count(r->model); k++)
+        fprintf(out, "%s  %-20s  %13.7g\n", k ? "" : "\nstates at the end, SI units\n",
+                lw_model_state_name(r->model, k), r->states[k]);
+    for (int k = 0; k < lw_model_output_count(r->model); k++) {
+        double scale;
+        const char *unit = lw_model_output_unit(r->model, k, &scale);
+        fprintf(out, "%s  %-20s  %13.7g %s\n", k ? "" : "\noutputs at the end\n",
+                lw_model_output_name(r->model, k), r->outputs[k] * scale, unit);
+    }
 }
 
 /* Prints the last lines of a doubtful run: the reasons of its verdict. */
@@ -277,6 +315,7 @@ static int report(const run *r, const request *asked) {
         lw_data *data;
         if (lw_data_create(r->model, NULL, &data) != LW_OK)
             return cli_say(r->command, CLI_FAILED, "out of memory");
+        (void)lw_data_set_states(r->model, data, r->states); /* Motions may depend on them. */
         print_json(r, data);
         lw_data_destroy(data);
     } else if (!asked->quiet) {
@@ -309,13 +348,13 @@ static int open_results(run *r, lw_run_options *options, const request *asked) {
                                         .tolerance = options->tolerance,
                                         .output = options->output,
                                         .neglect = asked->neglect,
-                                        .settings = asked->settings.items,
-                                        .setting_count = (size_t)asked->settings.count};
+                                        .settings = asked->changes.settings.items,
+                                        .setting_count = (size_t)asked->changes.settings.count};
     lw_status status = lw_results_open(r->model, &results, &r->results, &error);
     if (status != LW_OK) return cli_fault(r->command, status, &error);
     options->want_accelerations = lw_results_want_accelerations(r->results);
     options->want_reactions = lw_results_want_reactions(r->results);
-    return CLI_DONE;
+    return r->resume.path ? run_resume_copy(r->command, &r->resume, r->results) : CLI_DONE;
 }
 
 /* The start, from now on given, and the method. */
@@ -342,6 +381,19 @@ static lw_status find_start(run *r, lw_run_options *options, lw_error *error) {
 static int simulate(run *r, lw_run_options *options, const request *asked) {
     lw_error error = {0}, close_error = {0};
     const char *out = asked->run.out;
+    if (r->resume.path) {
+        int read =
+            run_resume_read(r->command, &r->resume, r->model, out, asked->start, r->q, r->v, r->states);
+        if (read != CLI_DONE) return read;
+        options->start = r->resume.t;
+        options->q = r->q, options->v = r->v, options->states = r->states;
+        options->as_given = true;
+        if (!(options->end > options->start))
+            return cli_say(r->command, CLI_WRONG,
+                           "%s has come to t = %g s, and the run is to end at t = %g s; give a "
+                           "later --end",
+                           r->resume.path, r->resume.t, options->end);
+    }
     lw_status status = lw_run_check(r->model, options, &error);
     status = status == LW_OK ? find_start(r, options, &error) : status;
     if (status != LW_OK) return cli_fault(r->command, status, &error);
@@ -358,10 +410,11 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
     memcpy(r->q_start, r->q, (size_t)lw_model_q_size(r->model) * sizeof *r->q);
     status = lw_simulate(r->model, options, r->q, r->v, &r->summary, &error);
     progress_end(&r->bar);
+    run_resume_sum_up(&r->resume, &r->summary);
     lw_status closed = lw_results_close(r->results, r->samples > 0 ? &r->summary : NULL,
                                         &close_error); /* reports faults of writing */
     if (closed != LW_OK) return cli_fault(r->command, closed, &close_error);
-    if (status == LW_OK) return CLI_DONE;
+    if (status == LW_OK || status == LW_EVENT) return CLI_DONE; /* An event of the model may end the run. */
     int result = status == LW_ERROR_STOPPED
                      ? cli_say(r->command, CLI_FAILED, "stopped at t = %g s on request", r->t)
                      : cli_fault(r->command, status, &error);
@@ -371,7 +424,7 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
 }
 
 static int run_model(const cli_command *command, cli_model *loaded, const request *asked) {
-    run r = {.command = command, .bar = progress_start(!asked->quiet)};
+    run r = {.command = command, .bar = progress_start(!asked->quiet), .resume = {.path = asked->resume}};
     int result =
         asked->neglect > 0 ? run_neglect_apply(command, loaded, asked->neglect, &r.neglect) : CLI_DONE;
     if (result == CLI_DONE) {
@@ -380,7 +433,10 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
         r.q = cli_numbers(command, lw_model_q_size(r.model));
         r.v = cli_numbers(command, lw_model_v_size(r.model));
         r.q_start = cli_numbers(command, lw_model_q_size(r.model));
-        result = r.q && r.v && r.q_start ? simulate(&r, &options, asked) : CLI_FAILED;
+        r.states = cli_numbers(command, lw_model_state_count(r.model) + 1);
+        r.outputs = cli_numbers(command, lw_model_output_count(r.model) + 1);
+        result =
+            r.q && r.v && r.q_start && r.states && r.outputs ? simulate(&r, &options, asked) : CLI_FAILED;
         if (result == CLI_DONE) cli_warn_of_rest(r.model, r.q_start, r.q, r.v);
         if (result == CLI_DONE) run_neglect_estimate(&r.neglect, &options);
         if (result == CLI_DONE) result = report(&r, asked);
@@ -389,12 +445,14 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
     free(r.q);
     free(r.v);
     free(r.q_start);
+    free(r.states);
+    free(r.outputs);
     free(r.events);
     return result;
 }
 
 static int run_command(const cli_command *command, int argc, char **argv) {
-    request asked = {0};
+    request asked = {.start = NAN};
     const cli_option options[] = {
         {"method", "NAME", "the formulation, or auto", "tree", .text = &asked.method},
         {"integrator", "NAME", "linkwork info lists them; auto: erk, and bdf where the model is stiff", "bdf",
@@ -405,6 +463,10 @@ static int run_command(const cli_command *command, int argc, char **argv) {
          .unit = "1"},
         {"max-steps", "N", "give a run up that needs more steps than these", "1e9", .number = &asked.most,
          .unit = "1"},
+        {"start", "T", "from when, s; with --resume, from which row", "1", .number = &asked.start,
+         .unit = "s", .any_sign = true},
+        {"resume", "FILE", "go on from the last row of a results file, or from that at --start", "results.h5",
+         .text = &asked.resume},
         {"end", "T", "until when, s", "10", .number = &asked.run.end, .unit = "s"},
         {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none, closed", "project",
          .text = &asked.run.drift},
@@ -424,16 +486,17 @@ static int run_command(const cli_command *command, int argc, char **argv) {
         {"record", "LIST", "what the results hold, e.g. joint,reaction(pin),point(arm,1,0,0),ledger",
          "joint,reaction,ledger", .text = &asked.record},
         {"output", "DT", "time between two samples, s", "\"10 ms\"", .number = &asked.output, .unit = "s"},
-        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
-         .list = &asked.settings},
+        CLI_SET_OPTION(asked.changes),
+        CLI_INPUT_OPTION(asked.changes),
+        CLI_PATH_OPTION(asked.changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &asked.run.as_json},
         {"strict", NULL, "exit with 1 if the run is doubtful", NULL, .flag = &asked.strict},
         {"quiet", NULL, "print faults only", NULL, .flag = &asked.quiet},
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.settings,
-                       &loaded, &result)) {
+    if (cli_open_model_or(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
+                          &asked.resume, &loaded, &result)) {
         result = check_request(command, &asked);
         if (result == CLI_DONE) result = run_model(command, &loaded, &asked);
     }
@@ -441,14 +504,18 @@ static int run_command(const cli_command *command, int argc, char **argv) {
     return result;
 }
 
-const cli_command cli_run = {"run", "MODEL [options]", "simulate a model",
-                             "What is not given comes from the run section of the model, then from the "
-                             "program. --set may be repeated.\n"
-                             "Numbers are expressions with units, as in the model: --end \"2 min\", --step "
-                             "1/500, --set \"length=20 mm\".\n"
-                             "--record names what is recorded: joint, coordinates, speeds, accelerations, "
-                             "reaction, body, position, rotation, pose,\n"
-                             "velocity, point, point_velocity, ledger, violation, each with (NAME), or a "
-                             "column such as pin.q; * stands for anything.\n"
-                             "Ctrl-C stops at the next sample and keeps the results so far.",
-                             run_command};
+const cli_command cli_run = {
+    "run", "MODEL [options]", "simulate a model",
+    "What is not given comes from the run section of the model, then from the "
+    "program. --set may be repeated.\n"
+    "Numbers are expressions with units, as in the model: --end \"2 min\", --step "
+    "1/500, --set \"length=20 mm\".\n"
+    "--record names what is recorded: joint, coordinates, speeds, accelerations, "
+    "reaction, drive, body, position, rotation,\n"
+    "cardan, pose, velocity, acceleration, com, momentum, point, distance, force, "
+    "ledger, violation, each with (NAME), or a\n"
+    "column such as pin.q; * stands for anything.\n"
+    "MODEL may be a results file, which carries its model; with --resume it may be left "
+    "away.\n"
+    "Ctrl-C stops at the next sample and keeps the results so far.",
+    run_command};

@@ -18,7 +18,7 @@ typedef struct request {
     const char *method, *record, *png, *size;
     double output;
     bool still, quiet;
-    cli_list settings;
+    cli_changes changes;
 } request;
 
 /* A run that fills an animation. */
@@ -105,7 +105,7 @@ static lw_status film(const lw_model *model, const request *asked, lw_run_option
 
 static int view_model(const cli_command *command, const char *path, const request *asked, cli_model *loaded,
                       lw_animation **out) {
-    int result = cli_load(command, path, &asked->settings, loaded);
+    int result = cli_load(command, path, &asked->changes, loaded);
     cli_tell(loaded->report);
     if (result != CLI_DONE) return result;
     const lw_model *model = loaded->model;
@@ -199,7 +199,7 @@ static int check_request(const cli_command *command, const request *asked, const
                        files->items[is_results(files->items[0])]);
     if (results && (asked->method || asked->record || asked->run.integrator || asked->run.drift ||
                     asked->still || asked->run.end > 0 || asked->run.step > 0 || asked->run.tolerance > 0 ||
-                    asked->output > 0 || asked->settings.count > 0))
+                    asked->output > 0 || asked->changes.settings.count > 0))
         return cli_say(
             command, CLI_WRONG,
             "%s holds a run already; --method, --integrator, --drift, --step, --tol, --end, --output, "
@@ -291,8 +291,9 @@ static int view(const cli_command *command, int argc, char **argv) {
         {"output", "DT", "time between two samples, s", "\"10 ms\"", .number = &asked.output, .unit = "s"},
         {"record", "LIST", "what plots can show, as for linkwork run", "joint,reaction,ledger",
          .text = &asked.record},
-        {"set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",
-         .list = &asked.settings},
+        CLI_SET_OPTION(asked.changes),
+        CLI_INPUT_OPTION(asked.changes),
+        CLI_PATH_OPTION(asked.changes),
         {"still", NULL, "the assembled start only, without a run", NULL, .flag = &asked.still},
         {"png", "T", "also a picture at time T, s, through Chromium", "0.5", .text = &asked.png},
         {"size", "WxH", "of that picture, in pixels", "1280x800", .text = &asked.size},

@@ -37,7 +37,7 @@ typedef struct compare_sweep_request {
     const char *out;   /* file for the results, or NULL */
     bool as_json;
 } compare_sweep_request;
-int compare_sweep(compare_call *call, const cli_model *loaded, const cli_list *settings,
+int compare_sweep(compare_call *call, const cli_model *loaded, const cli_changes *changes,
                   const compare_sweep_request *request);
 
 #endif

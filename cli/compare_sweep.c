@@ -120,12 +120,12 @@ static bool someone_is_left(const sweep *s) {
     return false;
 }
 
-static int all_sizes(sweep *s, const cli_model *loaded, const cli_list *settings, double from, double to) {
-    if (settings->count == CLI_LIST_MAX)
+static int all_sizes(sweep *s, const cli_model *loaded, const cli_changes *changes, double from, double to) {
+    if (changes->settings.count == CLI_LIST_MAX)
         return cli_say(s->call->command, CLI_WRONG, "--set is given too often for a sweep");
-    cli_list all = *settings;
+    cli_changes all = *changes;
     char setting[200];
-    all.items[all.count++] = setting;
+    all.settings.items[all.settings.count++] = setting;
     int result = CLI_DONE;
     for (double value = from; value <= to * (1 + 1e-12) && result == CLI_DONE; value *= 2) {
         snprintf(setting, sizeof setting, "%s=%.17g", s->name, value);
@@ -280,14 +280,14 @@ static int report(const sweep *s, const compare_sweep_request *request) {
     return result;
 }
 
-int compare_sweep(compare_call *call, const cli_model *loaded, const cli_list *settings,
+int compare_sweep(compare_call *call, const cli_model *loaded, const cli_changes *changes,
                   const compare_sweep_request *request) {
     double from, to;
     sweep s = {.call = call, .budget = request->budget > 0 ? request->budget : default_budget};
     int result = read_range(&s, request->range, &from, &to);
     if (result != CLI_DONE) return result;
     s.left = calloc((size_t)lw_method_count(), sizeof *s.left);
-    result = s.left ? all_sizes(&s, loaded, settings, from, to)
+    result = s.left ? all_sizes(&s, loaded, changes, from, to)
                     : cli_say(call->command, CLI_FAILED, "out of memory");
     if (result == CLI_DONE) result = report(&s, request);
     for (int i = 0; i < SIZES_MAX; i++) free(s.sizes[i].results);

@@ -41,11 +41,39 @@ int cli_split_settings(const cli_command *command, const cli_list *texts, lw_set
     return CLI_DONE;
 }
 
+/* Reads "name=file:column" into the spec; faults go into the report. The column begins behind the last colon,
+ * so that the path may have some. */
+static int apply_input(const cli_command *command, const char *text, cli_model *loaded) {
+    const char *equals = strchr(text, '='), *colon = equals ? strrchr(equals, ':') : NULL;
+    if (!equals || equals == text || !colon || colon == equals + 1 || !colon[1])
+        return cli_say(command, CLI_WRONG,
+                       "--input: \"%s\" is not of the form name=file:column; give e.g. --input "
+                       "throttle=drive.csv:torque",
+                       text);
+    char *name = strndup(text, (size_t)(equals - text)),
+         *file = strndup(equals + 1, (size_t)(colon - equals) - 1);
+    lw_error error = {0};
+    lw_status status = LW_ERROR_MEMORY;
+    if (name && file) status = lw_read_input(loaded->spec, name, file, colon + 1, &error);
+    free(name);
+    free(file);
+    if (status == LW_OK) return CLI_DONE;
+    if (status == LW_ERROR_MEMORY) return cli_say(command, CLI_FAILED, "out of memory");
+    (void)lw_report_add(loaded->report, &error);
+    return CLI_WRONG;
+}
+
 static int read_and_compile(const cli_command *command, const char *path, const lw_setting *settings,
-                            int count, cli_model *loaded) {
+                            const cli_changes *changes, cli_model *loaded) {
     lw_report *report = loaded->report = lw_report_create();
     if (!report) return cli_say(command, CLI_FAILED, "out of memory");
-    lw_status status = lw_read_model(path, settings, (size_t)count, report, &loaded->spec);
+    const lw_read_options options = {settings, (size_t)changes->settings.count, changes->any_path};
+    lw_status status = lw_read_model_with(path, &options, report, &loaded->spec);
+    for (int k = 0; k < changes->inputs.count && status == LW_OK; k++) {
+        const int result = apply_input(command, changes->inputs.items[k], loaded);
+        loaded->errors = lw_report_errors(report);
+        if (result != CLI_DONE) return result;
+    }
     if (status == LW_OK) status = lw_model_compile(loaded->spec, NULL, report, &loaded->model);
     if (status == LW_OK && lw_model_cut_move_count(loaded->model) > 0)
         status = lw_spec_keep_cuts(loaded->spec, loaded->model); /* for variants of the model */
@@ -56,19 +84,21 @@ static int read_and_compile(const cli_command *command, const char *path, const 
     return status == LW_ERROR_MEMORY ? CLI_FAILED : CLI_WRONG;
 }
 
-int cli_load(const cli_command *command, const char *path, const cli_list *texts, cli_model *loaded) {
+int cli_load(const cli_command *command, const char *path, const cli_changes *changes, cli_model *loaded) {
     lw_setting settings[CLI_LIST_MAX] = {0};
-    int result = cli_split_settings(command, texts, settings);
+    int result = cli_split_settings(command, &changes->settings, settings);
     if (result == CLI_DONE) {
         loaded->path = path;
-        result = read_and_compile(command, path, settings, texts->count, loaded);
+        result = read_and_compile(command, path, settings, changes, loaded);
     }
-    cli_free_settings(settings, texts->count);
+    cli_free_settings(settings, changes->settings.count);
     return result;
 }
 
-bool cli_read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
-                    char **argv, const cli_list *settings, cli_model *loaded, int *result) {
+/* Parses the command line and reads the model, or *otherwise (may be NULL) if none is named. */
+static bool read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
+                       char **argv, const cli_changes *changes, const char *const *otherwise,
+                       cli_model *loaded, int *result) {
     cli_list rest = {.count = 0};
     *loaded = (cli_model){0};
     switch (cli_parse(command, options, option_count, argc, argv, &rest, 1)) {
@@ -81,17 +111,29 @@ bool cli_read_model(const cli_command *command, const cli_option *options, int o
     case CLI_PARSED:
         break;
     }
-    if (rest.count == 0)
+    const char *path = rest.count > 0 ? rest.items[0] : otherwise ? *otherwise : NULL;
+    if (!path)
         *result = cli_say(command, CLI_WRONG, "no model file given; the call is linkwork %s %s",
                           command->name, command->arguments);
     else
-        *result = cli_load(command, rest.items[0], settings, loaded);
+        *result = cli_load(command, path, changes, loaded);
     return *result == CLI_DONE;
 }
 
+bool cli_read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
+                    char **argv, const cli_changes *changes, cli_model *loaded, int *result) {
+    return read_model(command, options, option_count, argc, argv, changes, NULL, loaded, result);
+}
+
 bool cli_open_model(const cli_command *command, const cli_option *options, int option_count, int argc,
-                    char **argv, const cli_list *settings, cli_model *loaded, int *result) {
-    bool good = cli_read_model(command, options, option_count, argc, argv, settings, loaded, result);
+                    char **argv, const cli_changes *changes, cli_model *loaded, int *result) {
+    return cli_open_model_or(command, options, option_count, argc, argv, changes, NULL, loaded, result);
+}
+
+bool cli_open_model_or(const cli_command *command, const cli_option *options, int option_count, int argc,
+                       char **argv, const cli_changes *changes, const char *const *otherwise,
+                       cli_model *loaded, int *result) {
+    bool good = read_model(command, options, option_count, argc, argv, changes, otherwise, loaded, result);
     cli_tell(loaded->report);
     return good;
 }

@@ -13,18 +13,46 @@ typedef struct cli_model {
     size_t errors, warnings;
 } cli_model;
 
-/* Parses a command line of options and one model file, reads and compiles the file; settings, which one of
- * the options fills, are texts "name=value". Every fault is printed on standard error. Returns false if there
+/* What the command line says about the model: values of parameters, "name=value"; inputs as columns of files,
+ * "name=file.csv:column"; whether tables may come from files outside its folder. Commands fill it by the
+ * options CLI_SET_OPTION, CLI_INPUT_OPTION and CLI_PATH_OPTION. */
+typedef struct cli_changes {
+    cli_list settings, inputs;
+    bool any_path;
+} cli_changes;
+#define CLI_SET_OPTION(changes)                                                                              \
+    {                                                                                                        \
+        "set", "NAME=VALUE", "another value for a parameter of the model", "length=0.5",                     \
+            .list = &(changes).settings                                                                      \
+    }
+#define CLI_INPUT_OPTION(changes)                                                                            \
+    {                                                                                                        \
+        "input", "NAME=FILE:COLUMN", "an input over time from a file, whose first column is time",           \
+            "throttle=drive.csv:torque", .list = &(changes).inputs                                           \
+    }
+#define CLI_PATH_OPTION(changes)                                                                             \
+    {                                                                                                        \
+        "allow-path", NULL, "tables may come from files outside the folder of the model", NULL,              \
+            .flag = &(changes).any_path                                                                      \
+    }
+
+/* Parses a command line of options and one model file, reads and compiles the file; changes are filled by the
+ * options. Every fault is printed on standard error. Returns false if there
  * is no model, with the exit status in *result. loaded must be closed in both cases; its path is NULL if
  * nothing was read. */
 bool cli_open_model(const cli_command *command, const cli_option *options, int option_count, int argc,
-                    char **argv, const cli_list *settings, cli_model *loaded, int *result);
-/* The same, but faults of the file are only added to the report. */
+                    char **argv, const cli_changes *changes, cli_model *loaded, int *result);
+/* The same, but *otherwise, a results file that an option names, stands for the model if none is named; the
+ * option or otherwise may be NULL. */
+bool cli_open_model_or(const cli_command *command, const cli_option *options, int option_count, int argc,
+                       char **argv, const cli_changes *changes, const char *const *otherwise,
+                       cli_model *loaded, int *result);
+/* cli_open_model, but faults of the file are only added to the report. */
 bool cli_read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
-                    char **argv, const cli_list *settings, cli_model *loaded, int *result);
+                    char **argv, const cli_changes *changes, cli_model *loaded, int *result);
 /* Reads and compiles only, e.g. the same file with other settings; faults are added to the report. Returns
  * the exit status. */
-int cli_load(const cli_command *command, const char *path, const cli_list *settings, cli_model *loaded);
+int cli_load(const cli_command *command, const char *path, const cli_changes *changes, cli_model *loaded);
 /* Prints the faults of a report, which may be NULL, on standard error. */
 void cli_tell(const lw_report *report);
 void cli_close_model(cli_model *loaded);

@@ -44,7 +44,7 @@ static cli_parsed set_number(const cli_command *command, const cli_option *optio
         cli_say(command, CLI_WRONG, "--%s: %s; %s", option->name, error.message, error.remedy);
         return CLI_MISTAKEN;
     }
-    if (!(number > 0)) {
+    if (!(number > 0) && !option->any_sign) {
         cli_say(command, CLI_WRONG, "--%s: %s is not greater than zero; give e.g. --%s %s", option->name,
                 value, option->name, option->example);
         return CLI_MISTAKEN;

@@ -21,9 +21,10 @@ typedef struct cli_option {
     const char *example; /* a valid value, for messages about invalid ones */
     bool *flag;
     const char **text;
-    double *number;   /* an expression with units, greater than zero */
+    double *number;   /* an expression with units, greater than zero unless any_sign */
     cli_list *list;   /* may be repeated */
     const char *unit; /* SI unit of a number; other dimensions are refused; NULL allows any */
+    bool any_sign;
 } cli_option;
 
 typedef enum cli_parsed { CLI_PARSED, CLI_HELPED, CLI_MISTAKEN } cli_parsed;

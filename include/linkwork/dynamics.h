@@ -32,6 +32,8 @@ LW_API void lw_data_destroy(lw_data *data);
 /* The model's inputs (model.h) for all calls with this data: each call takes the numbers that stand in the
  * array at that time, which has to live on. NULL: the model's defaults, as after lw_data_create. */
 LW_API lw_status lw_data_set_inputs(const lw_model *model, lw_data *data, const double *inputs);
+/* The same for the user states of the model (section `states`); NULL: their start values. */
+LW_API lw_status lw_data_set_states(const lw_model *model, lw_data *data, const double *states);
 
 /* Pose of a body's frame: position, rotation (row by row, body to world). */
 LW_API lw_status lw_body_pose(const lw_model *model, lw_data *data, double t, const double *q, int body,

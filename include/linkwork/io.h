@@ -15,13 +15,29 @@ typedef struct lw_setting {
     const char *name, *value;
 } lw_setting;
 
-/* Reads a model file (docs/model-format.md). Every fault goes into report; with errors *spec is NULL. */
+/* Reads a model file (docs/model-format.md), or the model of a results file. Every fault goes into report;
+ * with errors *spec is NULL. */
 LW_API lw_status lw_read_model(const char *path, const lw_setting *settings, size_t setting_count,
                                lw_report *report, lw_spec **spec);
+/* The same with more to choose; zeroed options choose nothing. */
+typedef struct lw_read_options {
+    const lw_setting *settings;
+    size_t setting_count;
+    bool any_path; /* tables may come from files outside the model file's folder */
+} lw_read_options;
+/* lw_read_model with these options. */
+LW_API lw_status lw_read_model_with(const char *path, const lw_read_options *options, lw_report *report,
+                                    lw_spec **spec);
 /* The same from memory; name stands for the file in messages. */
 LW_API lw_status lw_read_model_text(const char *text, size_t length, const char *name,
                                     const lw_setting *settings, size_t setting_count, lw_report *report,
                                     lw_spec **spec);
+
+/* Makes a column of a file the default of an input of the spec: a table over the file's first column, the
+ * time, straight between the points and held beyond them. path is any path; the file is as those of tables
+ * (docs/model-format.md). */
+LW_API lw_status lw_read_input(lw_spec *spec, const char *input, const char *path, const char *column,
+                               lw_error *error);
 
 /* Of a model file only the name, the parameters and the run section: a spec without bodies, also of a file
  * that is faulty elsewhere. What is faulty counts as not given; nothing is reported. */
@@ -39,7 +55,7 @@ LW_API lw_status lw_write_model(const lw_spec *spec, const char *path, lw_error 
 
 /* Results of a run, written as it goes: a run that is killed leaves a readable file that lacks at most the
  * last second. The path's ending chooses the format: .csv, or .h5 and .hdf5 for HDF5; "-" is standard output
- * as CSV. Both carry names and units of the columns, the model's text and what is told here
+ * as CSV. Both carry names and units of the columns, the whole model, its text and what is told here
  * (docs/results.md). */
 typedef struct lw_results lw_results;
 typedef struct lw_results_options {
@@ -53,7 +69,7 @@ typedef struct lw_results_options {
     size_t setting_count;
 } lw_results_options;
 
-#define LW_RECORD_DEFAULT "joint(*), position(*), ledger"
+#define LW_RECORD_DEFAULT "joint(*), com(*), state(*), output(*), ledger"
 
 /* Opens a results file for a model, which must outlive it. */
 LW_API lw_status lw_results_open(const lw_model *model, const lw_results_options *options,
@@ -63,8 +79,26 @@ LW_API bool lw_results_want_accelerations(const lw_results *results);
 LW_API bool lw_results_want_reactions(const lw_results *results);
 /* What a sample does not carry is left empty (CSV) or NaN (HDF5). Does not allocate, but HDF5 does. */
 LW_API lw_status lw_results_write(lw_results *results, const lw_sample *sample);
+/* An event of the model at time t, which the file names at its end, and plots show. */
+LW_API lw_status lw_results_event(lw_results *results, double t, const char *name);
 /* summary goes into the file; NULL: there is none. Tells of the first fault of writing. */
 LW_API lw_status lw_results_close(lw_results *results, const lw_run_summary *summary, lw_error *error);
+
+/* The model that a results file of either format carries, as the spec that it was compiled from, with
+ * parameters that can be set. A file that carries none, is damaged or is no results file: LW_ERROR_FILE. */
+LW_API lw_status lw_results_spec(const char *path, lw_spec **spec, lw_error *error);
+/* A row of a results file as a state of the model: the last row if `at` is NAN, otherwise the row of that
+ * time. t, q, v and the user states (NULL if the model has none) receive the sample's, bit by bit; what
+ * motions prescribe follows from the time. LW_ERROR_FILE: there is no such row (no state is made up between
+ * two), or the file lacks coordinates, speeds or user states of the model, which the error names. */
+LW_API lw_status lw_results_state(const char *path, const lw_model *model, double at, double *t, double *q,
+                                  double *v, double *states, lw_error *error);
+/* Copies the rows of a results file from its first to that of time `until` into one that has just been
+ * opened, so that the rows of a run that goes on from there follow; columns that the file lacks are unknown
+ * there. ledger receives the energies of the last of these rows (NAN where it has none), rows their number;
+ * results, ledger and rows may be NULL. */
+LW_API lw_status lw_results_go_on(lw_results *results, const char *path, double until, lw_ledger *ledger,
+                                  long *rows, lw_error *error);
 
 /* Draws columns of a results file of either format against its first column, time, into a file: a PDF if
  * the path ends in .pdf, otherwise SVG. columns: names, in which * stands for anything, each a panel or,

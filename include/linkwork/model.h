@@ -77,16 +77,28 @@ LW_API lw_constraint_type lw_model_constraint_type(const lw_model *model, int co
 LW_API int lw_model_input_count(const lw_model *model);
 LW_API int lw_model_input(const lw_model *model, const char *name); /* -1 if there is none */
 LW_API const char *lw_model_input_name(const lw_model *model, int input);
-LW_API double lw_model_input_default(const lw_model *model, int input);
+LW_API double lw_model_input_default(const lw_model *model, int input); /* NaN: an expression */
 /* Parameters, 0 .. count-1, in the order of the spec, with the values that the model was compiled with
  * (lw_spec_set_parameter; lw_simulation_set_parameter for those that enter forces only). */
+/* Events, in the order of the spec; NULL if there is none of that number. */
+LW_API int lw_model_event_count(const lw_model *model);
+LW_API const char *lw_model_event_name(const lw_model *model, int event);
 LW_API int lw_model_parameter_count(const lw_model *model);
 LW_API int lw_model_parameter(const lw_model *model, const char *name); /* -1 if there is none */
 LW_API const char *lw_model_parameter_name(const lw_model *model, int parameter);
 LW_API double lw_model_parameter_value(const lw_model *model, int parameter);
-/* Outputs: a model has none yet. */
+/* User states (section `states`), 0 .. count-1, in the order of the spec, with the values they start from. */
+LW_API int lw_model_state_count(const lw_model *model);
+LW_API int lw_model_state(const lw_model *model, const char *name); /* -1 if there is none */
+LW_API const char *lw_model_state_name(const lw_model *model, int state);
+LW_API double lw_model_state_start(const lw_model *model, int state);
+/* Outputs (section `outputs`), 0 .. count-1, in the order of the spec. Values are in SI units wherever the
+ * library gives them; `unit` is that of results files and plots, "" if there is none, and value times scale
+ * is in it. scale may be NULL. */
 LW_API int lw_model_output_count(const lw_model *model);
 LW_API int lw_model_output(const lw_model *model, const char *name); /* -1 if there is none */
+LW_API const char *lw_model_output_name(const lw_model *model, int output);
+LW_API const char *lw_model_output_unit(const lw_model *model, int output, double *scale);
 
 /* The graph (Mufti 1983, eqs 1, 22-25). Arc h_i is the joint into body i; the joints that carry a body from
  * ground are the base arcs. With one base arc, entry (body, arc) gives C of (1) for arcs 2 .. n and -e1 of

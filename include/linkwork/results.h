@@ -24,9 +24,14 @@ typedef struct lw_sample {
     const double *q, *v;
     const double *vdot;      /* accelerations of the speeds; NULL unless asked for */
     const double *reactions; /* joint_count x 6 as in dynamics.h; NULL unless asked for */
+    const double *states;    /* user states, in the model's order; NULL if it has none */
+    const double *outputs;   /* outputs, in the model's order, SI units; NULL if it has none */
     const lw_ledger *ledger;
     double position_violation, velocity_violation; /* of closures and constraints, the largest */
     double progress;                               /* 0 .. 1 */
+    const double
+        *multipliers; /* forces of constraints, one per row of them; NULL unless reactions are asked for */
+    const double *inputs; /* values of the model's inputs; NULL: their defaults */
 } lw_sample;
 
 /* Whether a run is to be trusted: ok, or doubtful, with reasons in plain words that begin with one of

@@ -79,6 +79,7 @@ typedef struct lw_run_options {
         *independent; /* coordinates of method partition, separated by commas; NULL: they choose themselves */
     const char *reactions; /* how method partition finds them: 35, 37 or 38 (blajer1994); NULL: 38 */
     const double *q, *v;   /* initial state; NULL: the model's */
+    const double *states;  /* user states at the start, in the model's order; NULL: the model's */
     bool as_given;         /* the initial state is taken as it is, not assembled */
     bool want_accelerations, want_reactions; /* samples carry them: one more evaluation each */
     bool

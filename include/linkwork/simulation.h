@@ -54,19 +54,28 @@ LW_API lw_status lw_simulation_step(lw_simulation *simulation, lw_error *error);
 /* The caller's event that has ended the last call with LW_EVENT, an index of options->events; -1: none. */
 LW_API int lw_simulation_event(const lw_simulation *simulation);
 
+/* The model's event (lw_model_event_name) that has ended it, by `do: stop`; -1: none. */
+LW_API int lw_simulation_model_event(const lw_simulation *simulation);
+
 /* The present time; NaN for NULL. */
 LW_API double lw_simulation_time(const lw_simulation *simulation);
 /* The present state; either may be NULL. */
 LW_API lw_status lw_simulation_state(const lw_simulation *simulation, double *q, double *v);
-/* Goes on from this state at this time. Loops that are open by more than rounding are closed by the smallest
- * change that the method's projection finds; a state that it cannot close, or with another drift control does
- * not close, is refused. The change of energy is booked as work of forces. */
+/* Goes on from this state at this time; user states stay (lw_simulation_set_states). Loops that are open by
+ * more than rounding are closed by the smallest change that the method's projection finds; a state that it
+ * cannot close, or with another drift control does not close, is refused. The change of energy is booked as
+ * work of forces. */
 LW_API lw_status lw_simulation_set_state(lw_simulation *simulation, double t, const double *q,
                                          const double *v, lw_error *error);
 /* Back to the state, the time, the inputs and the parameters that the simulation was created with. */
 LW_API lw_status lw_simulation_reset(lw_simulation *simulation, lw_error *error);
 
-/* Inputs of the model (lw_model_input), one or all of them. A new value holds from the present time on. */
+/* User states of the model (lw_model_state), all of them: the present values, and others to go on from. */
+LW_API lw_status lw_simulation_states(const lw_simulation *simulation, double *states);
+LW_API lw_status lw_simulation_set_states(lw_simulation *simulation, const double *states);
+
+/* Inputs of the model (lw_model_input), one or all of them. A new value holds from the present time on; NaN
+ * returns an input whose default is an expression to this default. */
 LW_API lw_status lw_simulation_set_input(lw_simulation *simulation, int input, double value);
 LW_API lw_status lw_simulation_set_inputs(lw_simulation *simulation, const double *values);
 LW_API double lw_simulation_input(const lw_simulation *simulation, int input);

@@ -32,6 +32,9 @@ typedef struct lw_solver_options {
     /* Values of the model's inputs, in its order. The array belongs to the caller, who may change the numbers
      * between calls, and must outlive the solver. NULL: the defaults. */
     const double *inputs;
+    /* Values of the model's user states (section `states`), in its order, on the same terms. NULL: their
+     * start values. */
+    const double *states;
     double penalty; /* of method penalty; 0: its own choice */
     /* Accelerations are not put to the balance check: for inner loops, where a call has to be cheap. */
     bool unchecked;

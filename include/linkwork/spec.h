@@ -125,6 +125,32 @@ typedef struct lw_joint_spec {
     lw_place place;
 } lw_joint_spec;
 
+/* How a table goes between its points: straight; smooth, a monotone cubic with a continuous slope; or in
+ * steps, each value up to the next point. */
+typedef enum lw_interpolation {
+    LW_INTERPOLATION_LINEAR = 0,
+    LW_INTERPOLATION_SMOOTH,
+    LW_INTERPOLATION_STEPS,
+    LW_INTERPOLATIONS
+} lw_interpolation;
+
+/* What a table is beyond its ends: the value there, a straight line with the slope there, or the same again
+ * and again, with the distance of its ends as the period. */
+typedef enum lw_beyond { LW_BEYOND_HOLD = 0, LW_BEYOND_LINEAR, LW_BEYOND_REPEAT, LW_BEYONDS } lw_beyond;
+
+/* A table: a function of one argument, given by points, that expressions call by its name: road(t). */
+typedef struct lw_table_spec {
+    const char *name;
+    int size;
+    const double *x, *y; /* x ascending; SI units */
+    lw_interpolation interpolation;
+    lw_beyond beyond;
+    /* The file, relative to the folder of the model file, and the columns that the points come from; NULL:
+     * they stand in the model file. */
+    const char *file, *x_column, *y_column;
+    lw_place place;
+} lw_table_spec;
+
 /* A force law: an expression, or a table if table_size > 0. */
 typedef struct lw_law_spec {
     const char *expression;
@@ -208,6 +234,61 @@ typedef struct lw_constraint_spec {
     lw_place place;
 } lw_constraint_spec;
 
+/* What happens at an event. */
+typedef enum lw_event_action {
+    LW_ACTION_STOP = 0,    /* the run ends there */
+    LW_ACTION_NOTE,        /* nothing but a note */
+    LW_ACTION_SET,         /* inputs or parameters change */
+    LW_ACTION_RESTITUTION, /* an impulse along a joint's coordinate reverses its speed */
+    LW_ACTIONS
+} lw_event_action;
+
+#define LW_EVENT_SETS 8
+
+/* An input, or a parameter that enters nothing but forces, by name, and its new value, an expression. */
+typedef struct lw_event_set {
+    const char *name, *value;
+} lw_event_set;
+
+/* The instant at which an expression of t, parameters and inputs passes through zero. */
+typedef struct lw_event_spec {
+    const char *name;
+    const char *when;
+    int direction; /* +1: upwards; -1: downwards; 0: both */
+    lw_event_action action;
+    int set_count; /* set */
+    lw_event_set sets[LW_EVENT_SETS];
+    const char *joint;  /* restitution: the joint, */
+    int coordinate;     /* which of its speeds, from 0, */
+    const char *factor; /* and an expression of 0 .. 1: the speed becomes -factor times what it was */
+    lw_place place;
+} lw_event_spec;
+
+/* A signal: a named expression of t, parameters, inputs, states, other signals and quantities of the state
+ * (pin.q, body.load.z, ...), which may stand in laws, drives, applied forces, rates, outputs. Signals may use
+ * each other in any order, but not in a circle. */
+typedef struct lw_signal_spec {
+    const char *name;
+    const char *value;
+    lw_place place;
+} lw_signal_spec;
+
+/* A first-order state of the user's own, integrated with the mechanism: d state / dt = rate. */
+typedef struct lw_state_spec {
+    const char *name;
+    const char *rate; /* an expression, as a signal's value */
+    double start;     /* its value at the beginning of a run */
+    lw_place place;
+} lw_state_spec;
+
+/* An output: an expression that results record. It may use accelerations and reactions, too. */
+typedef struct lw_output_spec {
+    const char *name;
+    const char *value;
+    const char *unit; /* in which results files show it, as "deg"; NULL: in SI units */
+    lw_place place;
+} lw_output_spec;
+
 /* What the model file suggests for a run; the caller may override each. Zero or NULL: not given. */
 typedef struct lw_run_spec {
     double end, step, tolerance, output;
@@ -248,13 +329,22 @@ LW_API lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double v
 /* An input: a number that laws, drives and applied forces may use and that the caller may change at run time
  * (lw_data_set_inputs). value is its default; a second call with the same name changes that. */
 LW_API lw_status lw_spec_set_input(lw_spec *spec, const char *name, double value);
+/* An input whose default is an expression, as a signal's value; it holds until the caller sets the input. */
+LW_API lw_status lw_spec_set_input_expression(lw_spec *spec, const char *name, const char *expression);
 LW_API lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run);
+/* Adds a table. LW_ERROR_ARGUMENT: no name, no points, or the name of a parameter, input or table that is
+ * there; what the points are is judged when compiling. */
+LW_API lw_status lw_spec_add_table(lw_spec *spec, const lw_table_spec *table);
 
 /* Each add copies what it is given and returns LW_ERROR_MEMORY or LW_OK; faults are found when compiling. */
 LW_API lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body);
 LW_API lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint);
 LW_API lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force);
 LW_API lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint);
+LW_API lw_status lw_spec_add_event(lw_spec *spec, const lw_event_spec *event);
+LW_API lw_status lw_spec_add_signal(lw_spec *spec, const lw_signal_spec *signal);
+LW_API lw_status lw_spec_add_state(lw_spec *spec, const lw_state_spec *state);
+LW_API lw_status lw_spec_add_output(lw_spec *spec, const lw_output_spec *output);
 
 /* What a spec holds: texts and numbers as they were given, counts, and by index from 0 the name of a
  * parameter or an input with its value (value may be NULL). */
@@ -266,15 +356,27 @@ LW_API size_t lw_spec_parameter_count(const lw_spec *spec);
 LW_API const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value);
 LW_API size_t lw_spec_input_count(const lw_spec *spec);
 LW_API const char *lw_spec_input(const lw_spec *spec, size_t index, double *value); /* its default */
+/* The expression that is the default of an input; NULL if that is a number. */
+LW_API const char *lw_spec_input_expression(const lw_spec *spec, size_t index);
+LW_API size_t lw_spec_table_count(const lw_spec *spec);
 LW_API size_t lw_spec_body_count(const lw_spec *spec); /* ground does not count */
 LW_API size_t lw_spec_joint_count(const lw_spec *spec);
 LW_API size_t lw_spec_force_count(const lw_spec *spec);
 LW_API size_t lw_spec_constraint_count(const lw_spec *spec);
+LW_API size_t lw_spec_event_count(const lw_spec *spec);
+LW_API size_t lw_spec_signal_count(const lw_spec *spec);
+LW_API size_t lw_spec_state_count(const lw_spec *spec);
+LW_API size_t lw_spec_output_count(const lw_spec *spec);
 /* What was added, to read or to edit in place; valid until the next add. */
+LW_API lw_table_spec *lw_spec_table(lw_spec *spec, size_t index);
 LW_API lw_body_spec *lw_spec_body(lw_spec *spec, size_t index);
 LW_API lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index);
 LW_API lw_force_spec *lw_spec_force(lw_spec *spec, size_t index);
 LW_API lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index);
+LW_API lw_event_spec *lw_spec_event(lw_spec *spec, size_t index);
+LW_API lw_signal_spec *lw_spec_signal(lw_spec *spec, size_t index);
+LW_API lw_state_spec *lw_spec_state(lw_spec *spec, size_t index);
+LW_API lw_output_spec *lw_spec_output(lw_spec *spec, size_t index);
 
 /* Names of the kinds as they stand in model files. */
 LW_API const char *lw_joint_type_name(lw_joint_type type);

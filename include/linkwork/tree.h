@@ -57,6 +57,8 @@ LW_API void lw_batch_destroy(lw_batch *batch);
 LW_API int lw_batch_lanes(const lw_batch *batch); /* states per vector instruction on this machine */
 /* As lw_data_set_inputs; the same inputs act on all states. */
 LW_API lw_status lw_batch_set_inputs(lw_batch *batch, const double *inputs);
+/* As lw_data_set_states; the same user states for all states of the mechanism. */
+LW_API lw_status lw_batch_set_states(lw_batch *batch, const double *states);
 
 /* tau may be NULL. LW_ERROR_SINGULAR if any state is; its accelerations are then not finite. */
 LW_API lw_status lw_tree_forward_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,

@@ -588,6 +588,7 @@ static void check_drives(const lw_balance *b, const double *vdot, lw_balance_res
 
 /* Poses, velocities, rows and the velocity violation, at given speeds. */
 static void move(lw_balance *b, const lw_balance_state *s, const double *speeds) {
+    lw_data_set_values(b->model, b->data, s->inputs, s->states);
     lw_take_state(b->model, b->data, s->t, s->q, speeds);
     lw_velocities(b->model, b->data);
     lw_world_poses(b->model, b->data);
@@ -603,8 +604,8 @@ static void move(lw_balance *b, const lw_balance_state *s, const double *speeds)
 static void evaluate_elements(lw_balance *b, const lw_balance_state *s) {
     const lw_model *model = b->model;
     lw_data *data = b->data;
-    lw_data_set_inputs(model, data, s->inputs);
-    lw_forces_clear(model, data);
+    lw_data_hold(data, s->hold);
+    lw_forces_clear(model, data, s->t);
     memset(b->gross, 0, (size_t)model->nv * sizeof *b->gross);
     for (int k = 0; k < model->force_count; k++) {
         lw_forces_add(model, data, k, k + 1, s->t, false);

@@ -35,6 +35,8 @@ typedef struct lw_balance_state {
     bool free_speeds;     /* The speeds may also differ from v in motions of bodies without mass. */
     const double *tau;    /* Applied joint forces; may be NULL. */
     const double *inputs; /* Values of the model's inputs; NULL for their defaults. */
+    const double *states; /* Values of its user states; NULL for their start values. */
+    const lw_outcomes *hold;  /* Outcomes at which conditions are held; NULL: none is. */
     const double *vdot, *reactions, *multipliers;
     double alpha, beta; /* Baumgarte's parameters, for a vdot that contains such terms; otherwise 0. */
     /* Error of an approximate method, relative to the largest force; 0 for methods exact to rounding. */

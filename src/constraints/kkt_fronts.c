@@ -26,7 +26,7 @@
  *          docs/theory/lagrange.md, 4.
  * Cost     sum over fronts of (pivots) (size)^2 / 2 multiplications, (waiting rows) (border)^2 / 2 for
  *          shears; bounded fronts on chains, trees, ladders, hubs: O(n).
- * Limits   the memory is 1.5 times that of the first matrix; it grows only in a state in which many more
+ * Limits   the memory is four times that of the first matrix; it grows only in a state in which many more
  *          coordinates have to wait.
  */
 #include "constraints/kkt_fronts.h"
@@ -75,6 +75,7 @@ struct lw_fronts {
     int *offset;          /* Per position: the index of a body's six coordinates in the present front. */
     front *fronts;        /* The fronts of the bodies, and those that join left-overs between them. */
     int count;
+    bool reserved; /* There is memory for more than the first matrix. */
     /* The numbers of L, and those of left-overs. */
     double *panels, *stack;
     int *indices, *stack_index;
@@ -582,6 +583,16 @@ static bool join(lw_fronts *f, int depth, size_t *panel, size_t *index) {
     return true;
 }
 
+/* Takes memory for other matrices of the same structure: what the first one has needed, several times. In a
+ * front, coordinates that wait come to those of its structure. */
+static bool reserve_more(lw_fronts *f, size_t panel, size_t index) {
+    return reserve_doubles(&f->panels, &f->panel_room, 4 * panel) &&
+           reserve_integers(&f->indices, &f->index_room, 4 * index) &&
+           reserve_stack(f, 4 * f->stack_room, 4 * f->stack_index_room) &&
+           reserve_doubles(&f->shears, &f->shear_room, 4 * f->shear_count + (size_t)FEW_ROWS * FEW_ROWS) &&
+           reserve_front(f, 2 * f->room);
+}
+
 lw_fronts_status lw_fronts_factor(lw_fronts *f, const double *inertia, const double *mass, const double *H,
                                   const double *E, int *singular) {
     const lw_kkt_order *order = &f->order;
@@ -616,6 +627,8 @@ lw_fronts_status lw_fronts_factor(lw_fronts *f, const double *inertia, const dou
         for (; many_rows(f, depth); depth--)
             if (!join(f, depth, &panel, &index)) return LW_FRONTS_MEMORY;
     }
+    if (!f->reserved && !reserve_more(f, panel, index)) return LW_FRONTS_MEMORY;
+    f->reserved = true;
     return LW_FRONTS_OK;
 }
 

@@ -115,7 +115,8 @@ static bool create(lw_loop_inverse *s, const bool *driven) {
            lw_data_create(model, NULL, &s->data) == LW_OK;
 }
 
-lw_loop_inverse *lw_loop_inverse_create(const lw_model *model, const bool *driven, const double *inputs) {
+lw_loop_inverse *lw_loop_inverse_create(const lw_model *model, const bool *driven, const double *inputs,
+                                        const double *states) {
     lw_arena *arena = lw_arena_create(NULL);
     lw_loop_inverse *s = LW_NEW(arena, lw_loop_inverse, 1);
     if (!s) {
@@ -128,7 +129,7 @@ lw_loop_inverse *lw_loop_inverse_create(const lw_model *model, const bool *drive
         lw_loop_inverse_destroy(s);
         return NULL;
     }
-    lw_data_set_inputs(model, s->data, inputs);
+    lw_data_set_values(model, s->data, inputs, states);
     return s;
 }
 
@@ -400,6 +401,7 @@ static lw_status check(lw_loop_inverse *s, double t, const double *q, const doub
                                     .speeds = s->v,
                                     .tau = tau,
                                     .inputs = s->data->inputs,
+                                    .states = s->data->states,
                                     .vdot = s->vdot,
                                     .reactions = s->reactions,
                                     .multipliers = s->multipliers};

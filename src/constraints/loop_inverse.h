@@ -36,7 +36,8 @@ typedef struct lw_loop_inverse {
 } lw_loop_inverse;
 
 /* driven: per speed; NULL: all. NULL when memory is out. */
-lw_loop_inverse *lw_loop_inverse_create(const lw_model *model, const bool *driven, const double *inputs);
+lw_loop_inverse *lw_loop_inverse_create(const lw_model *model, const bool *driven, const double *inputs,
+                                        const double *states);
 void lw_loop_inverse_destroy(lw_loop_inverse *s);
 
 /* The rows, and g, at a state; v may be NULL: at rest. No call from here on allocates. */

@@ -92,6 +92,10 @@ lw_projection *lw_projection_create(const lw_model *model, lw_hold hold) {
     return p;
 }
 
+void lw_projection_set_values(lw_projection *p, const double *inputs, const double *states) {
+    lw_data_set_values(p->system->model, p->system->data, inputs, states);
+}
+
 void lw_projection_destroy(lw_projection *p) {
     if (!p) return;
     lw_kkt_sparse_destroy(p->kkt);

@@ -10,6 +10,9 @@ typedef struct lw_projection lw_projection;
 
 /* hold: the initial values that are to be kept. Returns NULL when memory is out. */
 lw_projection *lw_projection_create(const lw_model *model, lw_hold hold);
+/* Inputs and user states, on which prescribed motions may depend, for all later calls
+ * (lw_data_set_values). */
+void lw_projection_set_values(lw_projection *projection, const double *inputs, const double *states);
 void lw_projection_destroy(lw_projection *projection);
 const lw_newton_euler *lw_projection_system(const lw_projection *projection);
 

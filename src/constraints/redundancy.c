@@ -9,8 +9,8 @@
  * A component of a reaction is unique if no such l contributes to it.
  *
  * Source   Mufti (1983), eq. 64 and appendix, case 2; docs/theory/redundancy.md.
- * Cost     O(rows^2 speeds), dense; uniqueness on large mechanisms by sparse_rank.c. Allocates; not for use
- *          within a time step.
+ * Cost     O(rows^2 speeds), dense; uniqueness on large mechanisms by sparse_rank.c. Only what is called
+ *          create allocates.
  */
 #include "constraints/redundancy.h"
 #include "constraints/characteristic_length.h"
@@ -21,19 +21,16 @@
 #include <math.h>
 #include <string.h>
 
-/* l = P [-R11^-1 R12; I], in the units of the rows. X: room for as many numbers. */
-static void find_nulls(const lw_independence *d, lw_redundancy *r, double *X) {
-    int m = d->rows, speeds = d->speeds;
-    for (int c = 0; c < r->nulls; c++)
-        for (int k = 0; k < r->rank; k++)
-            X[k + c * r->rank] = -d->G[k + (size_t)(r->rank + c) * (size_t)speeds];
-    lw_qr_triangle(false, r->rank, speeds > 0 ? speeds : 1, d->G, r->nulls, X, r->rank > 0 ? r->rank : 1);
-    for (int c = 0; c < r->nulls; c++) {
-        double *null = r->null + (size_t)c * (size_t)m;
-        for (int k = 0; k < r->rank; k++) null[d->order[k]] = X[k + c * r->rank];
-        null[d->order[r->rank + c]] = 1;
-        for (int k = 0; k < m; k++) null[k] *= r->unit[k];
-    }
+/* Column c of l = P [-R11^-1 R12; I], in the units of the rows. X: workspace, one number per row. */
+static void find_null(const lw_independence *d, int c, double *X, double *null) {
+    const size_t speeds = (size_t)d->speeds;
+    const int rank = d->rank;
+    for (int k = 0; k < rank; k++) X[k] = -d->G[(size_t)k + (size_t)(rank + c) * speeds];
+    lw_qr_triangle(false, rank, speeds > 0 ? (int)speeds : 1, d->G, 1, X, rank > 0 ? rank : 1);
+    memset(null, 0, (size_t)d->rows * sizeof *null);
+    for (int k = 0; k < rank; k++) null[d->order[k]] = X[k];
+    null[d->order[rank + c]] = 1;
+    for (int k = 0; k < d->rows; k++) null[k] *= d->unit[k];
 }
 
 lw_status lw_redundancy_create(const lw_newton_euler *s, lw_redundancy **out, lw_error *error) {
@@ -53,11 +50,11 @@ lw_status lw_redundancy_create(const lw_newton_euler *s, lw_redundancy **out, lw
         r->kept = LW_NEW(arena, bool, m + 1);
         r->unit = LW_NEW(arena, double, m + 1);
         r->null = LW_NEW(arena, double, m *(size_t)r->nulls + 1);
-        double *X = LW_NEW(arena, double, m *(size_t)r->nulls + 1);
+        double *X = LW_NEW(arena, double, m + 1);
         if (!lw_arena_failed(arena)) {
             memcpy(r->kept, d->kept, m * sizeof *r->kept);
             memcpy(r->unit, d->unit, m * sizeof *r->unit);
-            find_nulls(d, r, X);
+            for (int c = 0; c < r->nulls; c++) find_null(d, c, X, r->null + (size_t)c * m);
         }
     }
     bool fine = d && !lw_arena_failed(arena);
@@ -135,57 +132,100 @@ static void clear_touched(const lw_newton_euler *s, const double *null, double s
         if (wrench[k] > threshold * largest) unique[k] = false;
 }
 
+struct lw_uniqueness {
+    lw_arena *arena;
+    lw_newton_euler *own;   /* Only if it was created without a system. */
+    lw_independence *dense; /* Up to LW_DENSE_ENTRIES; */
+    lw_sparse_rank *sparse; /* beyond. Both NULL: there are no rows. */
+    double *F, *wrench;     /* 6 per body, 6 per joint */
+    double *null, *X;       /* 2 per row, one per row */
+};
+
+lw_uniqueness *lw_uniqueness_create(const lw_model *model, const lw_newton_euler *s) {
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_uniqueness *u = LW_NEW(arena, lw_uniqueness, 1);
+    if (!u) {
+        lw_arena_destroy(arena);
+        return NULL;
+    }
+    u->arena = arena;
+    if (!s) {
+        s = u->own = lw_newton_euler_create(model, LW_HOLD_NONE);
+        if (s) lw_newton_euler_rows_at(u->own, 0, model->q0, NULL);
+    }
+    bool fine = s != NULL;
+    const int rows = fine ? s->rows->count - s->rows->tree_count : 0;
+    if (rows > 0) {
+        u->F = LW_NEW(arena, double, 6 * (size_t)model->body_count + 1);
+        u->wrench = LW_NEW(arena, double, 6 * (size_t)model->joint_count + 1);
+        u->null = LW_NEW(arena, double, 2 * (size_t)rows);
+        u->X = LW_NEW(arena, double, rows);
+        if ((double)rows * model->nv > LW_DENSE_ENTRIES)
+            u->sparse = lw_sparse_rank_create(s);
+        else
+            u->dense = lw_independence_create(model, s->rows, false);
+        fine = (u->sparse || u->dense) && !lw_arena_failed(arena);
+    }
+    if (fine) return u;
+    lw_uniqueness_destroy(u);
+    return NULL;
+}
+
+void lw_uniqueness_destroy(lw_uniqueness *u) {
+    if (!u) return;
+    lw_newton_euler_destroy(u->own);
+    lw_independence_destroy(u->dense);
+    lw_sparse_rank_destroy(u->sparse);
+    lw_arena_destroy(u->arena);
+}
+
 /* By all vectors of a basis, from orthogonal factors. */
-static lw_status unique_by_basis(const lw_newton_euler *s, double *F, double *wrench, bool *unique,
-                                 lw_error *error) {
-    lw_redundancy *redundancy;
-    lw_status status = lw_redundancy_create(s, &redundancy, error);
-    if (status != LW_OK) return status;
-    for (int c = 0; c < redundancy->nulls; c++)
-        clear_touched(s, redundancy->null + (size_t)c * (size_t)redundancy->rows, redundancy->size, F, wrench,
-                      unique);
-    lw_redundancy_destroy(redundancy);
-    return LW_OK;
+static void unique_by_basis(lw_uniqueness *u, const lw_newton_euler *s, bool *unique) {
+    lw_independence *d = u->dense;
+    lw_independence_at(d, s);
+    for (int c = 0; c < d->rows - d->rank; c++) {
+        find_null(d, c, u->X, u->null);
+        clear_touched(s, u->null, d->size, u->F, u->wrench, unique);
+    }
 }
 
 /* By two arbitrary vectors, from sparse factors: a component that neither touches is touched by none, but for
  * a coincidence of probability 1e-9 squared. */
-static lw_status unique_by_chance(const lw_newton_euler *s, lw_arena *arena, double *F, double *wrench,
-                                  bool *unique, lw_error *error) {
-    size_t rows = (size_t)(s->rows->count - s->rows->tree_count);
-    double *null = LW_NEW(arena, double, 2 * rows), size = lw_joint_extent(s);
-    if (!null) return lw_out_of_memory(error);
-    lw_status status = lw_sparse_null_vectors(s, 2, null, error);
-    for (int c = 0; c < 2 && status == LW_OK; c++)
-        clear_touched(s, null + (size_t)c * rows, size, F, wrench, unique);
+static lw_status unique_by_chance(lw_uniqueness *u, const lw_newton_euler *s, bool *unique, lw_error *error) {
+    const size_t rows = (size_t)(s->rows->count - s->rows->tree_count);
+    const double size = lw_joint_extent(s);
+    lw_status status = lw_sparse_null_vectors(u->sparse, s, 2, u->null, error);
+    for (size_t c = 0; c < 2 && status == LW_OK; c++)
+        clear_touched(s, u->null + c * rows, size, u->F, u->wrench, unique);
     return status;
 }
 
-lw_status lw_unique_reactions(const lw_newton_euler *s, bool *unique, lw_error *error) {
-    const lw_model *model = s->model;
-    int count = 6 * model->joint_count, rows = s->rows->count - s->rows->tree_count;
+static lw_status decide(lw_uniqueness *u, const lw_newton_euler *s, bool *unique, lw_error *error) {
+    const int count = 6 * s->model->joint_count;
     for (int k = 0; k < count; k++) unique[k] = true;
-    if (rows == 0) return LW_OK; /* a tree has nothing redundant */
-    lw_arena *arena = lw_arena_create(NULL);
-    if (!arena) return lw_out_of_memory(error);
-    double *F = LW_NEW(arena, double, 6 * model->body_count + 1), *wrench = LW_NEW(arena, double, count + 1);
-    lw_status status;
-    if (lw_arena_failed(arena))
-        status = lw_out_of_memory(error);
-    else if ((double)rows * model->nv > LW_DENSE_ENTRIES)
-        status = unique_by_chance(s, arena, F, wrench, unique, error);
-    else
-        status = unique_by_basis(s, F, wrench, unique, error);
-    lw_arena_destroy(arena);
+    if (u->sparse) return unique_by_chance(u, s, unique, error);
+    if (u->dense) unique_by_basis(u, s, unique);
+    return LW_OK; /* A tree has nothing redundant. */
+}
+
+lw_status lw_unique_reactions(lw_uniqueness *u, const lw_newton_euler *s, bool *unique, lw_error *error) {
+    if (u) return decide(u, s, unique, error);
+    u = lw_uniqueness_create(s->model, s);
+    lw_status status = u ? decide(u, s, unique, error) : lw_out_of_memory(error);
+    lw_uniqueness_destroy(u);
     return status;
 }
 
-lw_status lw_unique_reactions_at(const lw_model *model, double t, const double *q, bool *unique,
-                                 lw_error *error) {
-    lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
-    if (!s) return lw_out_of_memory(error);
-    lw_newton_euler_rows_at(s, t, q, NULL);
-    lw_status status = lw_unique_reactions(s, unique, error);
-    lw_newton_euler_destroy(s);
+static lw_status decide_at(lw_uniqueness *u, double t, const double *q, bool *unique, lw_error *error) {
+    lw_newton_euler_rows_at(u->own, t, q, NULL);
+    return decide(u, u->own, unique, error);
+}
+
+lw_status lw_unique_reactions_at(lw_uniqueness *u, const lw_model *model, double t, const double *q,
+                                 bool *unique, lw_error *error) {
+    if (u) return decide_at(u, t, q, unique, error);
+    u = lw_uniqueness_create(model, NULL);
+    lw_status status = u ? decide_at(u, t, q, unique, error) : lw_out_of_memory(error);
+    lw_uniqueness_destroy(u);
     return status;
 }

@@ -24,10 +24,19 @@ typedef struct lw_redundancy {
 lw_status lw_redundancy_create(const lw_newton_euler *s, lw_redundancy **redundancy, lw_error *error);
 void lw_redundancy_destroy(lw_redundancy *redundancy);
 
-/* Per component of the reactions (6 per joint: force, torque, world axes): is it determined? */
-lw_status lw_unique_reactions(const lw_newton_euler *s, bool *unique, lw_error *error);
-/* The same at a given position. */
-lw_status lw_unique_reactions_at(const lw_model *model, double t, const double *q, bool *unique,
-                                 lw_error *error);
+/* Memory for such decisions at the states of a model. s: the system that will hold these states, at any one
+ * of them, by which the memory of large mechanisms is measured; NULL: it makes a system of its own, which
+ * lw_unique_reactions_at uses. Returns NULL when memory is out. */
+typedef struct lw_uniqueness lw_uniqueness;
+lw_uniqueness *lw_uniqueness_create(const lw_model *model, const lw_newton_euler *s);
+void lw_uniqueness_destroy(lw_uniqueness *uniqueness);
+
+/* Per component of the reactions (6 per joint: force, torque, world axes): is it determined? Allocates
+ * nothing unless uniqueness is NULL: then memory is taken for this call. */
+lw_status lw_unique_reactions(lw_uniqueness *uniqueness, const lw_newton_euler *s, bool *unique,
+                              lw_error *error);
+/* The same at a given position; uniqueness was created without a system. */
+lw_status lw_unique_reactions_at(lw_uniqueness *uniqueness, const lw_model *model, double t, const double *q,
+                                 bool *unique, lw_error *error);
 
 #endif

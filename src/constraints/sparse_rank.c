@@ -10,10 +10,10 @@
  * and an elimination adds those of the loops that it shares joints with. Going back through the factors f
  * gives the multipliers of (2).
  *
- * Cost     O(rows x entries of the rows that meet); memory for the entries. Allocates; not for use within a
- *          time step.
+ * Cost     O(rows x entries of the rows that meet). Memory is taken at creation: four times the entries of
+ *          the state there, or ROOM if that is more, but never more than the full matrices have.
  * Limits   less certain of a rank than the orthogonal factors of redundancy.c next to singular positions; for
- *          large mechanisms.
+ *          large mechanisms. A state with still more entries than there is room for takes more memory.
  */
 #include "constraints/sparse_rank.h"
 #include "constraints/characteristic_length.h"
@@ -23,6 +23,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Entries for which there is room in any case; what is never used of it costs address space only. */
+enum { ROOM = 1 << 20 };
 
 /* Numbers with indices, in rows that follow each other. */
 typedef struct entries {
@@ -37,8 +40,11 @@ typedef struct pivot_row {
     size_t first, count;
 } pivot_row;
 
-typedef struct eliminator {
+typedef struct lw_sparse_rank eliminator;
+struct lw_sparse_rank {
+    lw_arena *arena;
     int columns;
+    int *number;  /* per speed of the tree: its column, or -1 */
     double *x;    /* the present row, dense */
     int *touched; /* the columns in which the present row has entries */
     int touched_count;
@@ -55,18 +61,21 @@ typedef struct eliminator {
     size_t *first;     /* per row: where its factors begin in f */
     int *as;           /* per row: its number among the kept rows, or -1 */
     double *d, *scale; /* per row: what was left at its pivot; the factor that makes it dimensionless */
-} eliminator;
+    double *sum;       /* per row: workspace */
+};
+
+static bool reserve(entries *e, size_t room) {
+    if (room <= e->room) return true;
+    int *indices = realloc(e->index, room * sizeof *indices);
+    if (indices) e->index = indices;
+    double *values = realloc(e->value, room * sizeof *values);
+    if (values) e->value = values;
+    if (indices && values) e->room = room;
+    return indices && values;
+}
 
 static bool add(entries *e, int index, double value) {
-    if (e->used == e->room) {
-        size_t room = 2 * e->room + 64;
-        int *indices = realloc(e->index, room * sizeof *indices);
-        if (indices) e->index = indices;
-        double *values = realloc(e->value, room * sizeof *values);
-        if (values) e->value = values;
-        if (!indices || !values) return false;
-        e->room = room;
-    }
+    if (e->used == e->room && !reserve(e, 2 * e->room + 64)) return false;
     e->index[e->used] = index;
     e->value[e->used++] = value;
     return true;
@@ -123,8 +132,7 @@ static bool keep(eliminator *e, int pivot) {
 }
 
 /* Entries of a row at the joints between its bodies and ground, dimensionless. */
-static void scatter(eliminator *e, const lw_newton_euler *s, const int *number, const lw_row *row,
-                    double scale, double size) {
+static void scatter(eliminator *e, const lw_newton_euler *s, const lw_row *row, double scale, double size) {
     const lw_rows *rows = s->rows;
     for (int b = row->block; b < row->block + row->count; b++) {
         int body = rows->body[b];
@@ -138,7 +146,7 @@ static void scatter(eliminator *e, const lw_newton_euler *s, const int *number, 
             lw_v3_add(moment, h, moment);
             for (int k = 0; k < link->joint.nv; k++) {
                 const double *S = s->data->S + 6 * (link->v + k);
-                int column = number[link->v + k];
+                int column = e->number[link->v + k];
                 if (column < 0) continue;
                 double unit = lw_v3_dot(S, S) > 0.25 ? 1 : size;
                 lw_m3_mul_v(world->R, S, w);
@@ -150,69 +158,94 @@ static void scatter(eliminator *e, const lw_newton_euler *s, const int *number, 
     }
 }
 
-static lw_status eliminate(eliminator *e, const lw_newton_euler *s, const int *number, bool *kept) {
+static lw_status eliminate(eliminator *e, const lw_newton_euler *s, bool *kept) {
     const lw_rows *rows = s->rows;
     double size = lw_joint_extent(s);
+    for (int c = 0; c < e->columns; c++) e->owner[c] = -1;
+    e->kept = 0;
+    e->u.used = e->f.used = 0;
     for (int r = rows->tree_count; r < rows->count; r++) {
         int pivot = -1, own = r - rows->tree_count;
         double scale = lw_row_scale(s, &rows->rows[r], size);
         e->touched_count = e->heap_count = 0;
         if (e->recording) e->first[own] = e->f.used, e->scale[own] = scale;
-        scatter(e, s, number, &rows->rows[r], scale, size);
-        while (e->heap_count)
-            if (!subtract(e, pop(e))) return LW_ERROR_MEMORY;
+        scatter(e, s, &rows->rows[r], scale, size);
+        bool fine = true;
+        while (e->heap_count) fine &= subtract(e, pop(e));
         for (int k = 0; k < e->touched_count; k++)
             if (pivot < 0 || fabs(e->x[e->touched[k]]) > fabs(e->x[pivot])) pivot = e->touched[k];
         bool independent = pivot >= 0 && fabs(e->x[pivot]) > LW_RANK_TOLERANCE;
         if (e->recording) e->as[own] = independent ? e->kept : -1, e->d[own] = independent ? e->x[pivot] : 0;
-        if (independent && !keep(e, pivot)) return LW_ERROR_MEMORY;
+        if (independent) fine &= keep(e, pivot);
         if (kept) kept[own] = independent;
-        for (int k = 0; k < e->touched_count; k++) {
+        for (int k = 0; k < e->touched_count; k++) { /* also where memory is out: the next state needs it */
             e->x[e->touched[k]] = 0;
             e->marked[e->touched[k]] = false;
         }
+        if (!fine) return LW_ERROR_MEMORY;
     }
     if (e->recording) e->first[rows->count - rows->tree_count] = e->f.used;
     return LW_OK;
 }
 
-static lw_status eliminator_create(eliminator *e, lw_arena *arena, const lw_newton_euler *s, bool recording,
-                                   bool *kept) {
+static eliminator *create(const lw_newton_euler *s, bool recording) {
     const lw_model *model = s->model;
     size_t nv = (size_t)model->nv + 1, m = (size_t)(s->rows->count - s->rows->tree_count) + 1;
-    int *number = LW_NEW(arena, int, nv);
-    *e = (eliminator){.recording = recording};
-    e->x = LW_NEW(arena, double, nv);
-    e->touched = LW_NEW(arena, int, nv);
-    e->marked = LW_NEW(arena, bool, nv);
-    e->heap = LW_NEW(arena, int, nv);
-    e->owner = LW_NEW(arena, int, nv);
-    e->rows = LW_NEW(arena, pivot_row, m);
-    e->first = LW_NEW(arena, size_t, recording ? m : 1);
-    e->as = LW_NEW(arena, int, recording ? m : 1);
-    e->d = LW_NEW(arena, double, recording ? m : 1);
-    e->scale = LW_NEW(arena, double, recording ? m : 1);
-    if (lw_arena_failed(arena)) return LW_ERROR_MEMORY;
+    lw_arena *arena = lw_arena_create(NULL);
+    eliminator *e = LW_NEW(arena, eliminator, 1);
+    if (e) {
+        e->arena = arena;
+        e->recording = recording;
+        e->number = LW_NEW(arena, int, nv);
+        e->x = LW_NEW(arena, double, nv);
+        e->touched = LW_NEW(arena, int, nv);
+        e->marked = LW_NEW(arena, bool, nv);
+        e->heap = LW_NEW(arena, int, nv);
+        e->owner = LW_NEW(arena, int, nv);
+        e->rows = LW_NEW(arena, pivot_row, m);
+        e->first = LW_NEW(arena, size_t, recording ? m : 1);
+        e->as = LW_NEW(arena, int, recording ? m : 1);
+        e->d = LW_NEW(arena, double, recording ? m : 1);
+        e->scale = LW_NEW(arena, double, recording ? m : 1);
+        e->sum = LW_NEW(arena, double, recording ? m : 1);
+    }
+    if (lw_arena_failed(arena)) {
+        lw_arena_destroy(arena);
+        return NULL;
+    }
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++)
-            number[model->links[i].v + k] = model->links[i].prescribed >> k & 1 ? -1 : e->columns++;
-    for (size_t k = 0; k < nv; k++) e->owner[k] = -1;
-    return eliminate(e, s, number, kept);
+            e->number[model->links[i].v + k] = model->links[i].prescribed >> k & 1 ? -1 : e->columns++;
+    return e;
 }
 
-static void eliminator_destroy(eliminator *e) {
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+lw_sparse_rank *lw_sparse_rank_create(const lw_newton_euler *s) {
+    eliminator *e = create(s, true);
+    size_t m = (size_t)(s->rows->count - s->rows->tree_count);
+    bool fine = e && eliminate(e, s, NULL) == LW_OK &&
+                reserve(&e->u, smaller(m * (size_t)e->columns, larger(4 * e->u.used, ROOM))) &&
+                reserve(&e->f, smaller(m * m / 2 + m, larger(4 * e->f.used, ROOM)));
+    if (fine) return e;
+    lw_sparse_rank_destroy(e);
+    return NULL;
+}
+
+void lw_sparse_rank_destroy(lw_sparse_rank *e) {
+    if (!e) return;
     free(e->u.index), free(e->u.value);
     free(e->f.index), free(e->f.value);
+    lw_arena_destroy(e->arena);
 }
 
-lw_status lw_sparse_rank(const lw_newton_euler *s, bool *kept, int *rank, int *speeds, lw_error *error) {
-    lw_arena *arena = lw_arena_create(NULL);
-    eliminator e = {0};
-    lw_status status = arena ? eliminator_create(&e, arena, s, false, kept) : LW_ERROR_MEMORY;
-    *rank = e.kept;
-    *speeds = e.columns;
-    eliminator_destroy(&e);
-    if (arena) lw_arena_destroy(arena);
+lw_status lw_sparse_rank_at(const lw_newton_euler *s, bool *kept, int *rank, int *speeds, lw_error *error) {
+    eliminator *e = create(s, false);
+    lw_status status = e ? eliminate(e, s, kept) : LW_ERROR_MEMORY;
+    *rank = e ? e->kept : 0;
+    *speeds = e ? e->columns : 0;
+    lw_sparse_rank_destroy(e);
     return status == LW_OK ? LW_OK : lw_out_of_memory(error);
 }
 
@@ -224,8 +257,9 @@ static double chance(unsigned *seed) {
     return (double)*seed / 2147483648.0 - 1;
 }
 
-/* (2), from the last row to the first; sum is workspace, one number per kept row. */
-static void back(const eliminator *e, int rows, unsigned seed, double *sum, double *l) {
+/* (2), from the last row to the first. */
+static void back(const eliminator *e, int rows, unsigned seed, double *l) {
+    double *sum = e->sum;
     memset(sum, 0, (size_t)e->kept * sizeof *sum);
     for (int r = rows - 1; r >= 0; r--) {
         double x = e->as[r] >= 0 ? -sum[e->as[r]] / e->d[r] : chance(&seed);
@@ -234,16 +268,10 @@ static void back(const eliminator *e, int rows, unsigned seed, double *sum, doub
     }
 }
 
-lw_status lw_sparse_null_vectors(const lw_newton_euler *s, int count, double *null, lw_error *error) {
+lw_status lw_sparse_null_vectors(lw_sparse_rank *e, const lw_newton_euler *s, int count, double *null,
+                                 lw_error *error) {
     int rows = s->rows->count - s->rows->tree_count;
-    lw_arena *arena = lw_arena_create(NULL);
-    eliminator e = {0};
-    lw_status status = arena ? eliminator_create(&e, arena, s, true, NULL) : LW_ERROR_MEMORY;
-    double *sum = arena ? LW_NEW(arena, double, (size_t)e.kept + 1) : NULL;
-    if (!sum) status = LW_ERROR_MEMORY;
-    for (int c = 0; c < count && status == LW_OK; c++)
-        back(&e, rows, 7919u * (unsigned)(c + 1), sum, null + (size_t)c * (size_t)rows);
-    eliminator_destroy(&e);
-    if (arena) lw_arena_destroy(arena);
-    return status == LW_OK ? LW_OK : lw_out_of_memory(error);
+    if (eliminate(e, s, NULL) != LW_OK) return lw_out_of_memory(error);
+    for (int c = 0; c < count; c++) back(e, rows, 7919u * (unsigned)(c + 1), null + (size_t)c * (size_t)rows);
+    return LW_OK;
 }

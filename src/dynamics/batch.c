@@ -116,6 +116,13 @@ void lw_batch_destroy(lw_batch *batch) {
 
 int lw_batch_lanes(const lw_batch *batch) { return batch ? batch->simd->width : 0; }
 
+lw_status lw_batch_set_states(lw_batch *batch, const double *states) {
+    if (!batch) return LW_ERROR_ARGUMENT;
+    for (int k = 0; k < lw_threads_count(batch->threads); k++)
+        lw_data_set_states(batch->model, batch->workers[k].data, states);
+    return LW_OK;
+}
+
 lw_status lw_batch_set_inputs(lw_batch *batch, const double *inputs) {
     if (!batch) return LW_ERROR_ARGUMENT;
     for (int k = 0; k < lw_threads_count(batch->threads); k++)

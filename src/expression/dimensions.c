@@ -54,6 +54,7 @@ bool lw_meaning_operation(lw_op op, lw_meaning *operands, const double *last, lw
     case LW_OP_CONSTANT:
     case LW_OP_VARIABLE:
     case LW_OP_INPUT:
+    case LW_OP_TABLE: /* The compiler knows what its argument and value measure. */
     case LW_OP_NEGATE:
     case LW_OP_ABS:
     case LW_OP_FLOOR:

@@ -2,7 +2,8 @@
  *
  *     expression = operand { operator operand }
  *     operand    = ("-" | "+" | "not") operand | primary [units]
- *     primary    = number | name | function "(" expression { "," expression } ")" | "(" expression ")"
+ *     primary    = number | name | quantity | function "(" expression { "," expression } ")"
+ *                | "(" expression ")"
  *     number     = 1  .5  1.  1e-3
  *
  * Operators, weakest first:
@@ -10,10 +11,11 @@
  *     ^ or ** (right to left: 2^3^2 = 2^9; stronger than a sign: -2^2 = -4)
  * Comparisons and logic give 0 or 1; everything but 0 is true.
  *
- * Names: the caller's variables, constants and inputs, pi, e. Functions: see the table below; log is the
- * natural logarithm, angles are radians, mod has the sign of its second argument, step(x, x0, h0, x1, h1)
- * goes from h0 to h1 while x goes from x0 to x1, as a cubic (step5: a quintic, with a continuous second
- * derivative), ramp(x) is max(x, 0).
+ * Names: the caller's variables, constants, inputs, user states and signals, pi, e. Quantities of the state,
+ * as pin.q, 'left-knee'.q, point(load, 0, 0, 1).z, are found by the caller. Functions: expression_words.c,
+ * and the caller's tables, of one argument; log is the natural logarithm, angles are radians, mod has the
+ * sign of its second argument, step(x, x0, h0, x1, h1) goes from h0 to h1 while x goes from x0 to x1, as a
+ * cubic (step5: a quintic, with a continuous second derivative), ramp(x) is max(x, 0).
  *
  * Units. A word in the place of an operator, directly behind an operand, is a unit and multiplies the
  * operand: `2 m` is two metres and `2*m` is twice the parameter m. units.c has the grammar of `5 N/mm` and
@@ -34,6 +36,7 @@
 #include "expression/expression.h"
 
 #include "expression/dimensions.h"
+#include "expression/expression_words.h"
 #include "expression/units.h"
 
 #include <math.h>
@@ -41,45 +44,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NESTING = 200, LONGEST_NUMBER = 400, MOST_ARGUMENTS = 16 };
-
-static const struct function {
-    const char *name;
-    lw_op op;
-    int least, most; /* number of arguments */
-    const char *form;
-    const char *domain; /* admissible arguments; NULL if all are */
-} functions[] = {
-    {"sin", LW_OP_SIN, 1, 1, "sin(x)", NULL},
-    {"cos", LW_OP_COS, 1, 1, "cos(x)", NULL},
-    {"tan", LW_OP_TAN, 1, 1, "tan(x)", NULL},
-    {"asin", LW_OP_ASIN, 1, 1, "asin(x)", "from -1 to 1"},
-    {"acos", LW_OP_ACOS, 1, 1, "acos(x)", "from -1 to 1"},
-    {"atan", LW_OP_ATAN, 1, 1, "atan(x)", NULL},
-    {"atan2", LW_OP_ATAN2, 2, 2, "atan2(y, x)", NULL},
-    {"sinh", LW_OP_SINH, 1, 1, "sinh(x)", NULL},
-    {"cosh", LW_OP_COSH, 1, 1, "cosh(x)", NULL},
-    {"tanh", LW_OP_TANH, 1, 1, "tanh(x)", NULL},
-    {"exp", LW_OP_EXP, 1, 1, "exp(x)", NULL},
-    {"log", LW_OP_LOG, 1, 1, "log(x)", "greater than 0"},
-    {"log10", LW_OP_LOG10, 1, 1, "log10(x)", "greater than 0"},
-    {"sqrt", LW_OP_SQRT, 1, 1, "sqrt(x)", "of 0 or more"},
-    {"cbrt", LW_OP_CBRT, 1, 1, "cbrt(x)", NULL},
-    {"abs", LW_OP_ABS, 1, 1, "abs(x)", NULL},
-    {"sign", LW_OP_SIGN, 1, 1, "sign(x)", NULL},
-    {"min", LW_OP_MIN, 2, MOST_ARGUMENTS, "min(a, b)", NULL},
-    {"max", LW_OP_MAX, 2, MOST_ARGUMENTS, "max(a, b)", NULL},
-    {"floor", LW_OP_FLOOR, 1, 1, "floor(x)", NULL},
-    {"ceil", LW_OP_CEIL, 1, 1, "ceil(x)", NULL},
-    {"mod", LW_OP_MOD, 2, 2, "mod(x, period)", NULL},
-    {"hypot", LW_OP_HYPOT, 2, 2, "hypot(x, y)", NULL},
-    {"if", LW_OP_IF, 3, 3, "if(condition, then, else)", NULL},
-    {"step", LW_OP_STEP, 5, 5, "step(x, x0, h0, x1, h1)", NULL},
-    {"step5", LW_OP_STEP5, 5, 5, "step5(x, x0, h0, x1, h1)", NULL},
-    {"ramp", LW_OP_RAMP, 1, 1, "ramp(x)", NULL},
-};
-
-enum { FUNCTIONS = sizeof functions / sizeof *functions };
+enum { NESTING = 200, LONGEST_NUMBER = 400 };
 
 enum { OR = 1, AND, NOT, COMPARISON, SUM, PRODUCT, SIGN, POWER }; /* levels of precedence */
 
@@ -107,17 +72,6 @@ operators[] = {
 };
 
 enum { OPERATORS = sizeof operators / sizeof *operators };
-
-static const lw_constant builtin[] = {
-    {"pi", 3.14159265358979323846, {.kind = LW_MEANING_RATIO}, NULL},
-    {"e", 2.71828182845904523536, {.kind = LW_MEANING_RATIO}, NULL},
-};
-
-enum { BUILTIN = sizeof builtin / sizeof *builtin };
-
-static const char *const not_numbers[] = {"inf", "Inf", "INF", "infinity", "Infinity", "nan", "NaN", "NAN"};
-
-enum { NOT_NUMBERS = sizeof not_numbers / sizeof *not_numbers };
 
 typedef struct parser {
     const char *text;
@@ -148,108 +102,26 @@ static bool fail(parser *p, size_t offset, const char *remedy, const char *forma
     return false;
 }
 
-/* A word of the text; shown to the user up to 40 bytes. */
-typedef struct word {
-    const char *start;
-    size_t length;
-} word;
-
-#define SHOW(w) (int)((w).length < 40 ? (w).length : 40), (w).start
-
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-static bool word_is(word w, const char *name) {
-    return strlen(name) == w.length && memcmp(name, w.start, w.length) == 0;
-}
 
 static char skip_space(parser *p) {
     while (p->text[p->at] != '\0' && strchr(" \t\r\n", p->text[p->at])) p->at++;
     return p->text[p->at];
 }
 
-static word peek_word(const parser *p) {
-    word w = {p->text + p->at, 0};
+static lw_word peek_word(const parser *p) {
+    lw_word w = {p->text + p->at, 0};
     if (is_letter(*w.start)) {
         while (is_letter(w.start[w.length]) || is_digit(w.start[w.length])) w.length++;
     }
     return w;
 }
 
-static const struct function *find_function(word w) {
-    for (size_t i = 0; i < FUNCTIONS; i++) {
-        if (word_is(w, functions[i].name)) return &functions[i];
-    }
-    return NULL;
-}
-
-static size_t find_variable(const lw_expression_names *names, word w) {
-    size_t i = 0;
-    while (i < names->variable_count && !word_is(w, names->variables[i])) i++;
-    return i; /* This is variable_count if there is none. */
-}
-
-static const lw_constant *find_constant(const lw_constant *constants, size_t count, word w) {
-    for (size_t i = 0; i < count; i++) {
-        if (word_is(w, constants[i].name)) return &constants[i];
-    }
-    return NULL;
-}
-
-bool lw_names_have(const lw_expression_names *names, const char *text, size_t length) {
-    word w = {text, length};
-    return find_variable(names, w) < names->variable_count ||
-           find_constant(names->constants, names->constant_count, w) ||
-           find_constant(names->inputs, names->input_count, w);
-}
-
-/* A function, a built-in constant, a word of the language, or a unit of more than one letter. */
-static bool is_reserved(const char *text) {
-    word w = {text, strlen(text)};
-    if (word_is(w, "and") || word_is(w, "or") || word_is(w, "not")) return true;
-    for (size_t i = 0; i < NOT_NUMBERS; i++) {
-        if (word_is(w, not_numbers[i])) return true;
-    }
-    return find_function(w) || find_constant(builtin, BUILTIN, w) ||
-           (w.length > 1 && lw_is_unit(text, w.length));
-}
-
-const char *lw_name_taken(const char *text) {
-    if (strlen(text) == 1 && strchr("tqvx", text[0])) return "a variable of force laws and motions";
-    return is_reserved(text) ? "a function, unit or constant" : NULL;
-}
-
-/* Name number i of all names that may have been meant: variables, constants, inputs, built-in constants,
- * functions. */
-static const char *candidate(const lw_expression_names *names, size_t i) {
-    if (i < names->variable_count) return names->variables[i];
-    i -= names->variable_count;
-    if (i < names->constant_count) return names->constants[i].name;
-    i -= names->constant_count;
-    if (i < names->input_count) return names->inputs[i].name;
-    i -= names->input_count;
-    if (i < BUILTIN) return builtin[i].name;
-    i -= BUILTIN;
-    return i < FUNCTIONS ? functions[i].name : NULL;
-}
-
-/* The closest of all candidates, or of all units if names is NULL. */
-static const char *closest(const lw_expression_names *names, word w) {
-    char text[64];
-    const char *name;
-    if (w.length >= sizeof text) return NULL;
-    memcpy(text, w.start, w.length);
-    text[w.length] = '\0';
-    lw_closest_search search = lw_closest_to(text);
-    for (size_t k = 0; (name = names ? candidate(names, k) : lw_unit_name(k)); k++)
-        lw_closest_try(&search, name);
-    return search.name;
-}
-
-static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
+static bool fail_unknown_name(parser *p, lw_word w, size_t offset, bool called) {
     char remedy[sizeof p->syntax->remedy];
     const char *kind = called ? "function" : "name";
-    if (lw_did_you_mean(closest(p->names, w), remedy, sizeof remedy)) {
+    if (lw_did_you_mean(lw_closest_word(p->names, w), remedy, sizeof remedy)) {
         /* The suggestion is the remedy. */
     } else if (called) {
         (void)snprintf(remedy, sizeof remedy,
@@ -257,9 +129,9 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
                        "write a product with *");
     } else {
         int used = snprintf(remedy, sizeof remedy, "names known here:");
-        size_t count = p->names->variable_count + p->names->constant_count + p->names->input_count + BUILTIN;
+        size_t count = lw_known_names(p->names);
         for (size_t i = 0; i < count; i++) {
-            const char *name = candidate(p->names, i);
+            const char *name = lw_known_name(p->names, i);
             if ((size_t)used + strlen(name) + 8 > sizeof remedy) {
                 (void)snprintf(remedy + used, sizeof remedy - (size_t)used, ", ...");
                 break;
@@ -267,19 +139,25 @@ static bool fail_unknown_name(parser *p, word w, size_t offset, bool called) {
             used += snprintf(remedy + used, sizeof remedy - (size_t)used, "%s %s", i ? "," : "", name);
         }
     }
-    return fail(p, offset, remedy, "unknown %s \"%.*s\"", kind, SHOW(w));
+    return fail(p, offset, remedy, "unknown %s \"%.*s\"", kind, LW_SHOW(w));
 }
 
-/* Reports an input where none is allowed. */
-static bool fail_input(parser *p, word w, size_t offset) {
-    if (p->names->input_use == LW_INPUTS_NOT_IN_MOTIONS)
-        return fail(p, offset, "drive the joint by a force that pulls it to the input, e.g. k*(u - q) - c*v",
-                    "\"%.*s\" is an input, a number without speed and acceleration, and a prescribed motion "
-                    "needs both",
-                    SHOW(w));
-    return fail(p, offset, "use a parameter; inputs may stand in laws, drives and applied forces",
-                "\"%.*s\" is an input, which may change at run time, and this value must be constant",
-                SHOW(w));
+/* Reports an input, a user state, a signal (number `value`) or a quantity (-1) where none is allowed. */
+static bool fail_value(parser *p, lw_word w, size_t offset, long value) {
+    const lw_expression_names *n = p->names;
+    const char *kind = value < 0                                         ? "a quantity of the state"
+                       : (size_t)value < n->input_count                  ? "an input"
+                       : (size_t)value < n->input_count + n->state_count ? "a state"
+                                                                         : "a signal";
+    if (n->input_use == LW_INPUTS_NOT_IN_CONSTANTS)
+        return fail(p, offset, "use a parameter; such values may stand in laws, drives and applied forces",
+                    "\"%.*s\" is %s, which may change at run time, and this value must be constant",
+                    LW_SHOW(w), kind);
+    return fail(p, offset,
+                "drive the joint by a stiff force, e.g. k*(u - q) - c*v, or give it the motion of a state "
+                "that follows it filtered twice",
+                "\"%.*s\" is %s, a number without speed and acceleration, and a prescribed motion needs both",
+                LW_SHOW(w), kind);
 }
 
 /* Writes the character at offset in readable form: the character if it is printable, otherwise \xNN. */
@@ -355,30 +233,27 @@ static bool fail_fold(parser *p, lw_op op, const lw_instruction *operand, double
                                  : "numbers reach to 1.8e308; check values and units";
         return fail(p, offset, remedy, a < 0 ? "(%g)%s%g %s" : "%g%s%g %s", a, operators[i].text, b, what);
     }
-    for (size_t i = 0; i < FUNCTIONS; i++) {
-        if (functions[i].op != op || lw_op_arity(op) != 1) continue;
+    const lw_word_function *f = lw_op_arity(op) == 1 ? lw_function_of(op) : NULL;
+    if (f) {
         char remedy[80] = "numbers reach to 1.8e308; check values and units";
-        if (functions[i].domain) {
-            (void)snprintf(remedy, sizeof remedy, "%s needs an argument %s", functions[i].name,
-                           functions[i].domain);
+        if (f->domain) {
+            (void)snprintf(remedy, sizeof remedy, "%s needs an argument %s", f->name, f->domain);
             if (isinf(result)) what = "is infinite";
         }
-        return fail(p, offset, remedy, "%s(%g) %s", functions[i].name, a, what);
+        return fail(p, offset, remedy, "%s(%g) %s", f->name, a, what);
     }
     return fail(p, offset, "numbers reach to 1.8e308; check values and units", "a constant here %s", what);
 }
 
 /* Replaces the meanings of the operands by that of the operation's result. */
 static bool measure(parser *p, lw_op op, size_t offset) {
-    const char *name = "";
+    const lw_word_function *f = lw_function_of(op);
+    const char *name = f ? f->name : "";
     const lw_instruction *last = &p->code[p->length - 1];
     lw_syntax syntax;
     if (lw_meaning_operation(op, &p->measures[p->height - lw_op_arity(op)],
                              last->op == LW_OP_CONSTANT ? &last->value : NULL, p->syntax ? &syntax : NULL))
         return true;
-    for (size_t i = 0; i < FUNCTIONS; i++) {
-        if (functions[i].op == op) name = functions[i].name;
-    }
     if (p->syntax) (void)fail(p, offset, syntax.remedy, "%s%s%s", name, name[0] ? ": " : "", syntax.message);
     return false;
 }
@@ -439,12 +314,13 @@ static bool parse_number(parser *p) {
     }
     (void)snprintf(digits + used, sizeof digits - used, "e%ld", exponent - fraction);
     double value = strtod(digits, NULL);
-    word w = {text, n};
+    lw_word w = {text, n};
     if (!isfinite(value)) {
-        return fail(p, p->at, "numbers reach to 1.8e308", "number %.*s is too large", SHOW(w));
+        return fail(p, p->at, "numbers reach to 1.8e308", "number %.*s is too large", LW_SHOW(w));
     }
     if (value == 0 && !zero) {
-        return fail(p, p->at, "write 0 if you mean it", "number %.*s is too small to differ from 0", SHOW(w));
+        return fail(p, p->at, "write 0 if you mean it", "number %.*s is too small to differ from 0",
+                    LW_SHOW(w));
     }
     size_t offset = p->at;
     p->at += n;
@@ -462,7 +338,7 @@ static bool close_parenthesis(parser *p, size_t opened) {
     return true;
 }
 
-static bool fail_argument_count(parser *p, const struct function *f, size_t count, size_t offset) {
+static bool fail_argument_count(parser *p, const lw_word_function *f, size_t count, size_t offset) {
     char remedy[64];
     (void)snprintf(remedy, sizeof remedy, "write %s", f->form);
     return fail(p, offset, remedy, "%s takes %s%d argument%s, not %zu", f->name,
@@ -470,8 +346,8 @@ static bool fail_argument_count(parser *p, const struct function *f, size_t coun
 }
 
 /* Parses the arguments of a call; p->at is at its "(". */
-static bool parse_call(parser *p, const struct function *f, size_t offset) {
-    size_t opened = p->at++, start[MOST_ARGUMENTS + 1], count = 0;
+static bool parse_call(parser *p, const lw_word_function *f, size_t offset) {
+    size_t opened = p->at++, start[LW_MOST_ARGUMENTS + 1], count = 0;
     bool folds = f->most > f->least; /* min and max are applied to pairs. */
 
     if (skip_space(p) == ')') return fail_argument_count(p, f, 0, offset);
@@ -502,17 +378,87 @@ static bool parse_call(parser *p, const struct function *f, size_t offset) {
     return folds || emit(p, f->op, offset);
 }
 
+/* Parses the argument of a table; p->at is at its "(", if it is called. */
+static bool parse_table(parser *p, const lw_named_table *table, bool called, size_t offset) {
+    size_t opened = p->at++, start = p->length;
+    char remedy[96];
+    (void)snprintf(remedy, sizeof remedy, "write %.40s(x), e.g. %.40s(t)", table->name, table->name);
+    if (!called || skip_space(p) == ')')
+        return fail(p, offset, remedy, "table \"%.40s\" has no argument", table->name);
+    if (!parse_level(p, OR)) return false;
+    if (skip_space(p) == ',')
+        return fail(p, p->at, remedy, "table \"%.40s\" takes one argument", table->name);
+    if (!close_parenthesis(p, opened)) return false;
+    lw_meaning *measure = &p->measures[p->height - 1], sum;
+    if (!lw_meaning_sum(measure, &table->argument, &sum)) {
+        char given[64], wanted[64];
+        lw_meaning_name(measure, given, sizeof given);
+        lw_meaning_name(&table->argument, wanted, sizeof wanted);
+        return fail(p, offset, "check the units of the argument and of the table's x",
+                    "table \"%.40s\" is one of %s, and its argument is %s", table->name, wanted, given);
+    }
+    *measure = table->value;
+    if (!append(p, (lw_instruction){.op = LW_OP_TABLE, .table = table->table}, offset)) return false;
+    if (p->length != start + 2 || p->code[start].op != LW_OP_CONSTANT) return true;
+    double value = lw_table_value(table->table, p->code[start].value);
+    if (!isfinite(value))
+        return fail(p, offset, "check the argument", "%.40s(%g) is too large", table->name,
+                    p->code[start].value);
+    p->code[start] = (lw_instruction){.value = value, .op = LW_OP_CONSTANT};
+    p->length = start + 1;
+    return true;
+}
+
+static bool push_value(parser *p, int number, lw_meaning measure, size_t offset) {
+    if (!append(p, (lw_instruction){.op = LW_OP_INPUT, .input = number}, offset)) return false;
+    p->measures[p->height - 1] = measure;
+    return true;
+}
+
+/* May this input, user state or signal be used here? */
+static bool may_use(const lw_expression_names *names, int number) {
+    const size_t k = (size_t)number, first = names->input_count;
+    return names->input_use == LW_INPUTS_ALLOWED ||
+           (names->input_use == LW_INPUTS_NOT_IN_MOTIONS && k >= first && k < first + names->state_count);
+}
+
+/* Parses a quantity of the state if there is one here. *found: there is, or the text is meant as one. */
+static bool parse_quantity(parser *p, bool *found) {
+    const char *text = p->text + p->at;
+    lw_syntax syntax = {0};
+    lw_meaning measure = {.kind = LW_MEANING_UNKNOWN};
+    int number = -1;
+    const size_t offset = p->at, extent = lw_quantity_extent(text);
+    *found = extent > 0 && (p->names->find_quantity || p->names->input_use != LW_INPUTS_ALLOWED);
+    if (!*found) return true;
+    if (p->names->input_use != LW_INPUTS_ALLOWED) return fail_value(p, (lw_word){text, extent}, offset, -1);
+    const size_t length = p->names->find_quantity(p->names->find_context, text, &number, &measure, &syntax);
+    if (length > 0) {
+        p->at += length;
+        return push_value(p, number, measure, offset);
+    }
+    *found = syntax.message[0] != '\0';
+    return !*found || fail(p, offset + syntax.offset, syntax.remedy, "%s", syntax.message);
+}
+
 static bool parse_name(parser *p) {
     size_t offset = p->at;
-    word w = peek_word(p);
+    lw_word w = peek_word(p);
+    if (p->text[p->at + w.length] == '.' || w.length == 0) {
+        bool found;
+        if (!parse_quantity(p, &found)) return false;
+        if (found) return true;
+        if (w.length == 0) return fail_unexpected(p, true);
+    }
     p->at += w.length;
     bool called = skip_space(p) == '(';
-    size_t variable = find_variable(p->names, w);
-    const lw_constant *constant = find_constant(p->names->constants, p->names->constant_count, w);
-    const lw_constant *input = find_constant(p->names->inputs, p->names->input_count, w);
-    const struct function *f = find_function(w);
-    if (!constant) constant = find_constant(builtin, BUILTIN, w);
+    size_t variable = lw_find_variable(p->names, w);
+    const lw_constant *constant = lw_find_constant(p->names, w);
+    const lw_constant *value = lw_find_value(p->names, w);
+    const lw_named_table *table = lw_find_table(p->names, w);
+    const lw_word_function *f = lw_find_function(w);
 
+    if (table) return parse_table(p, table, called, offset);
     if (f && called) return parse_call(p, f, offset);
     if (!called) p->at = offset + w.length; /* White space is not part of an operand. */
     if (variable < p->names->variable_count) {
@@ -522,16 +468,14 @@ static bool parse_name(parser *p) {
         p->measures[p->height - 1] = measures ? measures[variable] : (lw_meaning){.kind = LW_MEANING_UNKNOWN};
         return true;
     }
-    if (input) {
-        if (p->names->input_use != LW_INPUTS_ALLOWED) return fail_input(p, w, offset);
-        if (!append(p, (lw_instruction){.op = LW_OP_INPUT, .input = (int)(input - p->names->inputs)}, offset))
-            return false;
-        p->measures[p->height - 1] = input->meaning;
-        return true;
+    if (value) {
+        const int number = (int)(value - p->names->inputs);
+        if (!may_use(p->names, number)) return fail_value(p, w, offset, number);
+        return push_value(p, number, value->meaning, offset);
     }
     if (constant) {
         if (!isfinite(constant->value)) {
-            return fail(p, offset, "give it a finite value", "\"%.*s\" has no finite value", SHOW(w));
+            return fail(p, offset, "give it a finite value", "\"%.*s\" has no finite value", LW_SHOW(w));
         }
         return push_constant(p, constant->value, constant->meaning, offset);
     }
@@ -540,21 +484,29 @@ static bool parse_name(parser *p) {
         (void)snprintf(remedy, sizeof remedy, "write %s", f->form);
         return fail(p, offset, remedy, "function \"%s\" has no arguments", f->name);
     }
-    for (size_t i = 0; i < NOT_NUMBERS; i++) {
-        if (word_is(w, not_numbers[i])) {
-            return fail(p, offset, "use a finite number, e.g. 1e9",
-                        "\"%.*s\" is not a number to compute with", SHOW(w));
-        }
-    }
-    if (word_is(w, "and") || word_is(w, "or")) {
+    /* A quantity that is a lone word or a call: known names, of parameters too, come before it. */
+    bool found;
+    p->at = offset;
+    if (!parse_quantity(p, &found)) return false;
+    if (found) return true;
+    if (called && p->names->find_quantity && lw_quantity_is_called(w.start, w.length))
+        return fail(
+            p, offset + w.length,
+            "close it with \")\"; within { } of a model file an expression with commas stands in quotes",
+            "\"(\" is never closed");
+    p->at = offset + w.length;
+    if (lw_word_is_no_number(w))
+        return fail(p, offset, "use a finite number, e.g. 1e9", "\"%.*s\" is not a number to compute with",
+                    LW_SHOW(w));
+    if (lw_word_is(w, "and") || lw_word_is(w, "or")) {
         return fail(p, offset, "write a number, a name or an expression in parentheses before it",
-                    "unexpected \"%.*s\" where a number or a name should stand", SHOW(w));
+                    "unexpected \"%.*s\" where a number or a name should stand", LW_SHOW(w));
     }
     if (lw_is_unit(w.start, w.length)) {
         char remedy[96];
         (void)snprintf(remedy, sizeof remedy,
-                       "write a number before it, e.g. (1 %.*s); no parameter has this name", SHOW(w));
-        return fail(p, offset, remedy, "unit \"%.*s\" stands alone", SHOW(w));
+                       "write a number before it, e.g. (1 %.*s); no parameter has this name", LW_SHOW(w));
+        return fail(p, offset, remedy, "unit \"%.*s\" stands alone", LW_SHOW(w));
     }
     return fail_unknown_name(p, w, offset, called);
 }
@@ -562,7 +514,7 @@ static bool parse_name(parser *p) {
 static bool parse_primary(parser *p) {
     char c = skip_space(p);
     if (is_digit(c) || (c == '.' && is_digit(p->text[p->at + 1]))) return parse_number(p);
-    if (is_letter(c)) return parse_name(p);
+    if (is_letter(c) || c == '\'') return parse_name(p);
     if (c != '(') return fail_unexpected(p, true);
     size_t opened = p->at++;
     return parse_level(p, OR) && close_parenthesis(p, opened);
@@ -573,17 +525,17 @@ static bool parse_primary(parser *p) {
 /* Checks that an operator, or the end, follows an operand and its units. */
 static bool check_operator_follows(parser *p) {
     char c = skip_space(p), shown[8];
-    word w = peek_word(p);
-    if (w.length > 0 && !word_is(w, "and") && !word_is(w, "or")) {
-        if (lw_names_have(p->names, w.start, w.length) || find_function(w) ||
-            find_constant(builtin, BUILTIN, w) || word_is(w, "not")) {
+    lw_word w = peek_word(p);
+    if (w.length > 0 && !lw_word_is(w, "and") && !lw_word_is(w, "or")) {
+        if (lw_names_have(p->names, w.start, w.length) || lw_find_function(w) || lw_find_builtin(w) ||
+            lw_word_is(w, "not")) {
             return fail(p, p->at, "write a product with *", "an operator is missing before \"%.*s\"",
-                        SHOW(w));
+                        LW_SHOW(w));
         }
         char remedy[100] =
             "units are m, mm, deg, rpm, s, kg, N, kN, Nm, MPa, J, W, Hz, ...; write a product with *";
-        lw_did_you_mean(closest(NULL, w), remedy, sizeof remedy);
-        return fail(p, p->at, remedy, "unknown unit \"%.*s\"", SHOW(w));
+        lw_did_you_mean(lw_closest_word(NULL, w), remedy, sizeof remedy);
+        return fail(p, p->at, remedy, "unknown unit \"%.*s\"", LW_SHOW(w));
     }
     if (c == '.') return fail(p, p->at, "a number has one decimal point and digits", "unexpected \".\"");
     if (is_digit(c) || c == '(') {
@@ -596,8 +548,8 @@ static bool check_operator_follows(parser *p) {
 static bool parse_units(parser *p, size_t start) {
     size_t operand_end = p->at;
     char c = skip_space(p);
-    word w = peek_word(p);
-    if (c != '(' && (w.length == 0 || word_is(w, "and") || word_is(w, "or"))) {
+    lw_word w = peek_word(p);
+    if (c != '(' && (w.length == 0 || lw_word_is(w, "and") || lw_word_is(w, "or"))) {
         p->at = operand_end;
         return check_operator_follows(p);
     }
@@ -610,9 +562,10 @@ static bool parse_units(parser *p, size_t start) {
         w = peek_word(p);
         char remedy[120];
         (void)snprintf(remedy, sizeof remedy,
-                       "with parentheses, (5 N)/%.*s has the name and 5 (N/%.*s) the unit", SHOW(w), SHOW(w));
+                       "with parentheses, (5 N)/%.*s has the name and 5 (N/%.*s) the unit", LW_SHOW(w),
+                       LW_SHOW(w));
         return fail(p, offset, remedy, "\"%.*s\" is a unit and a name here, so this can be read in two ways",
-                    SHOW(w));
+                    LW_SHOW(w));
     }
     if (result == LW_UNITS_BAD_EXPONENT) {
         return fail(p, units.trouble, "write (2 m)^x to raise the value with its unit",
@@ -655,8 +608,8 @@ static bool parse_operand(parser *p, int level) {
         p->at++;
         return parse_level(p, SIGN) && (c == '+' || emit(p, LW_OP_NEGATE, offset));
     }
-    word w = peek_word(p);
-    if (word_is(w, "not")) {
+    lw_word w = peek_word(p);
+    if (lw_word_is(w, "not")) {
         if (level > NOT)
             return fail(p, offset, "write (not ...)", "\"not\" behind an operator needs parentheses");
         p->at += w.length;
@@ -667,10 +620,10 @@ static bool parse_operand(parser *p, int level) {
 
 static const struct operator* peek_operator(parser *p) {
     skip_space(p);
-    word w = peek_word(p);
+    lw_word w = peek_word(p);
     for (size_t i = 0; i < OPERATORS; i++) {
         const char *text = operators[i].text;
-        if (w.length > 0 ? word_is(w, text) : strncmp(p->text + p->at, text, strlen(text)) == 0)
+        if (w.length > 0 ? lw_word_is(w, text) : strncmp(p->text + p->at, text, strlen(text)) == 0)
             return &operators[i];
     }
     return NULL;

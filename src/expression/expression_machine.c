@@ -15,11 +15,12 @@
 #include "expression/expression_machine.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #define LN10 2.302585092994045684
 
 size_t lw_op_arity(lw_op op) {
-    if (op == LW_OP_INPUT) return 0;
+    if (op >= LW_OP_TABLE) return op == LW_OP_TABLE;
     if (op >= LW_OP_STEP) return 5;
     if (op == LW_OP_IF) return 3;
     if (op >= LW_OP_FIRST_BINARY) return 2;
@@ -157,6 +158,8 @@ static inline double *run_value(const lw_instruction *i, const double *variables
         p[-1] = p[-1] != 0 ? p[0] : p[1];
     } else if (op == LW_OP_INPUT) {
         *p++ = inputs[i->input];
+    } else if (op == LW_OP_TABLE) {
+        p[-1] = lw_table_value(i->table, p[-1]);
     } else {
         p -= 4;
         double x = p[-1], x0 = p[0], h0 = p[1], x1 = p[2], h1 = p[3];
@@ -334,6 +337,8 @@ static inline lw_jet *run_jet(const lw_instruction *i, const lw_jet *variables, 
         p[-1] = p[-1].f != 0 ? p[0] : p[1];
     } else if (op == LW_OP_INPUT) {
         *p++ = constant(inputs[i->input]);
+    } else if (op == LW_OP_TABLE) {
+        p[-1] = lw_table_jet(i->table, p[-1]);
     } else {
         p -= 4;
         p[-1] = step_jet(op, p[-1], p[0], p[1], p[2], p[3]);
@@ -348,10 +353,43 @@ lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *v
     return stack[0];
 }
 
+lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_jet *variables,
+                            const lw_jet *inputs) {
+    lw_jet stack[LW_MACHINE_STACK], *p = stack;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        if (i->op == LW_OP_INPUT)
+            *p++ = inputs[i->input];
+        else
+            p = run_jet(i, variables, NULL, p);
+    }
+    return stack[0];
+}
+
+double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
+                        const double *inputs, lw_op op, int number) {
+    lw_jet stack[LW_MACHINE_STACK], *p = stack;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        if (i->op == LW_OP_INPUT)
+            *p++ = (lw_jet){inputs[i->input], op == LW_OP_INPUT && i->input == number, 0};
+        else if (i->op == LW_OP_VARIABLE)
+            *p++ = (lw_jet){variables[i->variable], op == LW_OP_VARIABLE && i->variable == number, 0};
+        else
+            p = run_jet(i, NULL, inputs, p);
+    }
+    return stack[0].d;
+}
+
 /* --- conditions ----------------------------------------------------------------------------------- */
 
-static bool is_condition(lw_op op) {
-    switch (op) {
+/* Restarts at the kinks of longer tables would cost more than they save. */
+enum { FEW_KINKS = 50 };
+
+/* Does the value jump where the outcome changes, or (is_kink) only one of its derivatives? A step may be
+ * either: its width decides. */
+static bool is_jump(const lw_instruction *i) {
+    switch ((lw_op)i->op) {
+    case LW_OP_TABLE:
+        return lw_table_smoothness(i->table) == LW_TABLE_JUMPS;
     case LW_OP_SIGN:
     case LW_OP_FLOOR:
     case LW_OP_CEIL:
@@ -368,103 +406,253 @@ static bool is_condition(lw_op op) {
     }
 }
 
+static bool is_kink(const lw_instruction *i) {
+    const lw_op op = (lw_op)i->op;
+    if (op == LW_OP_TABLE)
+        return lw_table_smoothness(i->table) == LW_TABLE_KINKS && lw_table_count(i->table) <= FEW_KINKS;
+    return op == LW_OP_ABS || op == LW_OP_RAMP || op == LW_OP_MIN || op == LW_OP_MAX;
+}
+
 int lw_machine_conditions(lw_instruction *code, size_t length) {
     enum { MOST = 255 };
     unsigned char stack[LW_MACHINE_STACK], *p = stack; /* bits of the variables that each value depends on */
     int count = 0;
     for (lw_instruction *i = code; i < code + length; i++) {
-        unsigned char uses = i->op == LW_OP_VARIABLE ? (unsigned char)(1u << i->variable) : 0;
-        for (size_t k = lw_op_arity((lw_op)i->op); k > 0; k--) uses |= *--p;
+        const lw_op op = (lw_op)i->op;
+        unsigned char uses = op == LW_OP_VARIABLE ? (unsigned char)(1u << i->variable)
+                             : op == LW_OP_INPUT  ? LW_ON_VALUES
+                                                  : 0;
+        for (size_t k = lw_op_arity(op); k > 0; k--) uses |= *--p;
         *p++ = uses;
-        i->uses = uses;
-        i->slot = uses && is_condition((lw_op)i->op) && count < MOST ? (unsigned char)++count : 0;
+        i->slot = uses && (is_jump(i) || is_kink(i)) && count < MOST ? (unsigned char)++count : 0;
+        i->uses = is_kink(i) ? uses | LW_KINKS : uses;
     }
     return count;
 }
 
-/* The outcome of a condition with operands x, and the distance to the point where the outcome changes. A step
- * of positive width is continuous and therefore no condition; its outcome is NAN. */
-static double outcome_of(lw_op op, const double *x, double *distance) {
-    double whole, rest;
+bool lw_machine_jumps(const lw_instruction *code, size_t length) {
+    for (const lw_instruction *i = code; i < code + length; i++)
+        if (i->slot && is_jump(i) && i->uses & ~(unsigned)LW_ON_VALUES) return true;
+    return false;
+}
+
+int lw_machine_degree(const lw_instruction *code, size_t length, size_t time, const unsigned char *of_values,
+                      int *of_operands) {
+    unsigned char stack[LW_MACHINE_STACK], *p = stack;
+    *of_operands = stack[0] = 0;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        const lw_op op = (lw_op)i->op;
+        const size_t operands = lw_op_arity(op);
+        int most = 0, sum = 0;
+        for (size_t k = 1; k <= operands; k++) {
+            const int own = p[-(ptrdiff_t)k];
+            most = own > most ? own : most;
+            sum += own;
+        }
+        int degree = most > 0 ? 2 : 0;
+        if (op == LW_OP_VARIABLE && i->variable == time) degree = 1;
+        if (op == LW_OP_INPUT && of_values) degree = of_values[i->input];
+        if (op == LW_OP_NEGATE || op == LW_OP_ADD || op == LW_OP_SUBTRACT || op == LW_OP_ABS ||
+            op == LW_OP_RAMP || op == LW_OP_MIN || op == LW_OP_MAX || op == LW_OP_IF)
+            degree = most;
+        if (op == LW_OP_MULTIPLY || (op == LW_OP_DIVIDE && p[-1] == 0)) degree = sum < 2 ? sum : 2;
+        if (op == LW_OP_AND || op == LW_OP_OR || op == LW_OP_NOT) degree = 0;
+        if (is_jump(i)) {
+            *of_operands = most > *of_operands ? most : *of_operands;
+            degree = op == LW_OP_MOD ? most : op == LW_OP_STEP || op == LW_OP_STEP5 ? (most > 0 ? 2 : 0) : 0;
+        }
+        if (is_kink(i)) *of_operands = most > *of_operands ? most : *of_operands;
+        p -= operands;
+        *p++ = (unsigned char)degree;
+    }
+    return stack[0];
+}
+
+/* The outcome of a condition with operands x. Of a step: 0 before it, 1 behind it, 2 within its width. */
+static double outcome_of(const lw_instruction *i, const double *x) {
+    const lw_op op = (lw_op)i->op;
     switch (op) {
+    case LW_OP_TABLE:
+        return lw_table_stretch(i->table, x[0]);
     case LW_OP_SIGN:
-        *distance = fabs(x[0]);
         return sign(x[0]);
+    case LW_OP_ABS:
+    case LW_OP_RAMP:
+        return !(x[0] < 0);
     case LW_OP_FLOOR:
-        whole = floor(x[0]);
-        *distance = fmin(x[0] - whole, whole + 1 - x[0]);
-        return whole;
+        return floor(x[0]);
     case LW_OP_CEIL:
-        whole = ceil(x[0]);
-        *distance = fmin(whole - x[0], x[0] + 1 - whole);
-        return whole;
+        return ceil(x[0]);
     case LW_OP_MOD:
-        rest = modulo(x[0], x[1]);
-        *distance = fmin(fabs(rest), fabs(x[1] - rest));
-        return nearbyint((x[0] - rest) / x[1]);
+        return nearbyint((x[0] - modulo(x[0], x[1])) / x[1]);
+    case LW_OP_MIN:
+        return x[1] < x[0] || isnan(x[1]);
+    case LW_OP_MAX:
+        return x[1] > x[0] || isnan(x[1]);
     case LW_OP_STEP:
     case LW_OP_STEP5: /* x, x0, h0, x1, h1 */
-        *distance = fabs(x[0] - x[1]);
-        return x[3] > x[1] ? NAN : !(x[0] <= x[1]);
+        return x[0] <= x[1] ? 0 : x[0] >= x[3] ? 1 : 2;
     default:
-        *distance = fabs(x[0] - x[1]);
         return binary(op, x[0], x[1]);
     }
 }
 
-/* The result of a condition whose outcome is given. */
-static lw_jet with_outcome(lw_op op, const lw_jet *x, double outcome) {
-    switch (op) {
-    case LW_OP_MOD:
-        return (lw_jet){x[0].f - outcome * x[1].f, x[0].d - outcome * x[1].d, x[0].dd - outcome * x[1].dd};
+/* The distance of the operands x from where a condition with this outcome changes; negative beyond. It is as
+ * smooth as the operands where it passes through zero. */
+static double distance_of(const lw_instruction *i, const double *x, double outcome) {
+    const double side = outcome != 0 ? 1 : -1;
+    double start;
+    switch ((lw_op)i->op) {
+    case LW_OP_TABLE:
+        return lw_table_room(i->table, outcome, x[0]);
+    case LW_OP_SIGN:
+        return outcome == 0 ? -fabs(x[0]) : outcome * x[0];
+    case LW_OP_ABS:
+    case LW_OP_RAMP:
+        return side * x[0];
+    case LW_OP_FLOOR:
+        return fmin(x[0] - outcome, outcome + 1 - x[0]);
+    case LW_OP_CEIL:
+        return fmin(outcome - x[0], x[0] + 1 - outcome);
+    case LW_OP_MOD: /* from outcome b to (outcome + 1) b */
+        start = x[0] - outcome * x[1];
+        return x[1] > 0 ? fmin(start, x[1] - start) : fmin(-start, start - x[1]);
+    case LW_OP_MIN:
+        return side * (x[0] - x[1]);
     case LW_OP_STEP:
     case LW_OP_STEP5:
-        return outcome != 0 ? x[4] : x[2];
+        if (outcome == 2) return fmin(x[0] - x[1], x[3] - x[0]);
+        return outcome == 0 ? x[1] - x[0] : x[0] - x[3];
+    case LW_OP_LESS:
+    case LW_OP_LESS_EQUAL:
+    case LW_OP_MAX:
+        return side * (x[1] - x[0]);
     default:
-        return constant(outcome); /* comparisons, sign, floor, ceil */
+        return side * (x[0] - x[1]);
     }
 }
 
+/* The result of a condition whose outcome is given. */
+static double value_with(const lw_instruction *i, const double *x, double outcome) {
+    const lw_op op = (lw_op)i->op;
+    switch (op) {
+    case LW_OP_TABLE:
+        return lw_table_stretch_jet(i->table, outcome, constant(x[0])).f;
+    case LW_OP_ABS:
+        return outcome != 0 ? x[0] : -x[0];
+    case LW_OP_RAMP:
+        return outcome != 0 ? x[0] : 0;
+    case LW_OP_MOD:
+        return x[0] - outcome * x[1];
+    case LW_OP_MIN:
+    case LW_OP_MAX:
+        return outcome != 0 ? x[1] : x[0];
+    case LW_OP_STEP:
+    case LW_OP_STEP5:
+        if (outcome == 2) return x[2] + (x[4] - x[2]) * blend(op, (x[0] - x[1]) / (x[3] - x[1])).f;
+        return outcome != 0 ? x[4] : x[2];
+    default:
+        return outcome; /* comparisons, sign, floor, ceil */
+    }
+}
+
+static lw_jet jet_with(const lw_instruction *i, const lw_jet *x, double outcome) {
+    const lw_op op = (lw_op)i->op;
+    lw_jet u, w;
+    switch (op) {
+    case LW_OP_TABLE:
+        return lw_table_stretch_jet(i->table, outcome, x[0]);
+    case LW_OP_ABS:
+        return outcome != 0 ? x[0] : subtract(constant(0), x[0]);
+    case LW_OP_RAMP:
+        return outcome != 0 ? x[0] : constant(0);
+    case LW_OP_MOD:
+        return (lw_jet){x[0].f - outcome * x[1].f, x[0].d - outcome * x[1].d, x[0].dd - outcome * x[1].dd};
+    case LW_OP_MIN:
+    case LW_OP_MAX:
+        return outcome != 0 ? x[1] : x[0];
+    case LW_OP_STEP:
+    case LW_OP_STEP5:
+        if (outcome != 2) return outcome != 0 ? x[4] : x[2];
+        u = divide(subtract(x[0], x[1]), subtract(x[3], x[1]));
+        w = blend(op, u.f);
+        return add(x[2], multiply(subtract(x[4], x[2]), chain(u, w.f, w.d, w.dd)));
+    default:
+        return constant(outcome);
+    }
+}
+
+/* A law may have no value beyond the condition that guards it, as sqrt(x) in if(x > 0, sqrt(x), 0): there it
+ * is what its operands say, held or not. */
 lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_jet *variables,
                            const double *inputs, const double *held) {
     lw_jet stack[LW_MACHINE_STACK], *p = stack;
+    stack[0] = constant(0); /* The compiler does not know that a program has a result. */
     for (const lw_instruction *i = code; i < code + length; i++) {
         if (!i->slot || isnan(held[i->slot - 1])) {
             p = run_jet(i, variables, inputs, p);
             continue;
         }
         p -= lw_op_arity((lw_op)i->op);
-        *p = with_outcome((lw_op)i->op, p, held[i->slot - 1]);
+        *p = jet_with(i, p, held[i->slot - 1]);
         p++;
     }
-    return stack[0];
+    return isfinite(stack[0].f) ? stack[0] : lw_machine_jet(code, length, variables, inputs);
 }
 
 double lw_machine_value_held(const lw_instruction *code, size_t length, const double *variables,
                              const double *inputs, const double *held) {
-    lw_jet at[LW_MAX_VARIABLES] = {{0}};
-    unsigned used = 0;
-    for (const lw_instruction *i = code; i < code + length; i++)
-        if (i->op == LW_OP_VARIABLE) used |= 1u << i->variable;
-    for (int k = 0; k < LW_MAX_VARIABLES; k++)
-        if (used >> k & 1) at[k].f = variables[k];
-    return lw_machine_jet_held(code, length, at, inputs, held).f;
+    double stack[LW_MACHINE_STACK], *p = stack;
+    stack[0] = 0;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        if (!i->slot || isnan(held[i->slot - 1])) {
+            p = run_value(i, variables, inputs, p);
+            continue;
+        }
+        p -= lw_op_arity((lw_op)i->op);
+        *p = value_with(i, p, held[i->slot - 1]);
+        p++;
+    }
+    return isfinite(stack[0]) ? stack[0] : lw_machine_value(code, length, variables, inputs);
+}
+
+/* Without `chained`, operands are computed as if nothing were held, which always gives them values. */
+static bool look(const lw_instruction *code, size_t length, const double *variables, const double *inputs,
+                 unsigned without, bool chained, const lw_look *at, double *least) {
+    double stack[LW_MACHINE_STACK], *p = stack;
+    bool defined = true;
+    *least = HUGE_VAL;
+    for (const lw_instruction *i = code; i < code + length; i++) {
+        const lw_op op = (lw_op)i->op;
+        if (!i->slot) {
+            p = run_value(i, variables, inputs, p);
+            continue;
+        }
+        const double *x = p - lw_op_arity(op), was = at->held ? at->held[i->slot - 1] : NAN;
+        double outcome = i->uses & without ? NAN : outcome_of(i, x), distance = HUGE_VAL;
+        if ((op == LW_OP_STEP || op == LW_OP_STEP5) && without & LW_KINKS && x[3] > x[1]) outcome = NAN;
+        if (!isnan(was)) {
+            const double d = distance_of(i, x, was);
+            distance = outcome == was ? fmax(d, 1e-300) : fmin(d, -1e-300);
+            defined &= !isnan(d);
+        }
+        *least = fmin(*least, distance);
+        if (at->distances) at->distances[i->slot - 1] = distance;
+        if (at->outcomes) at->outcomes[i->slot - 1] = outcome;
+        if (chained && !isnan(was)) {
+            const double value = value_with(i, x, was);
+            p -= lw_op_arity(op);
+            *p++ = value;
+        } else
+            p = run_value(i, variables, inputs, p);
+    }
+    return defined;
 }
 
 double lw_machine_look(const lw_instruction *code, size_t length, const double *variables,
-                       const double *inputs, unsigned without, const double *held, double *outcomes) {
-    double stack[LW_MACHINE_STACK], *p = stack, least = HUGE_VAL;
-    for (const lw_instruction *i = code; i < code + length; i++) {
-        size_t operands = lw_op_arity((lw_op)i->op);
-        double distance = HUGE_VAL;
-        if (i->slot) {
-            double outcome = i->uses & without ? NAN : outcome_of((lw_op)i->op, p - operands, &distance);
-            const double *was = held ? &held[i->slot - 1] : NULL;
-            if (was && !isnan(*was))
-                least = fmin(least, outcome == *was ? distance : -fmax(distance, 1e-300));
-            if (outcomes) outcomes[i->slot - 1] = outcome;
-        }
-        p = run_value(i, variables, inputs, p);
-    }
+                       const double *inputs, unsigned without, const lw_look *at) {
+    double least;
+    if (!look(code, length, variables, inputs, without, at->held != NULL, at, &least))
+        (void)look(code, length, variables, inputs, without, false, at, &least);
     return least;
 }

@@ -5,6 +5,7 @@
 #define LW_EXPRESSION_MACHINE_H
 
 #include "expression/expression_types.h"
+#include "expression/table.h"
 
 /* Deepest stack that a program may need; the compiler refuses programs that need more. */
 #define LW_MACHINE_STACK 64
@@ -61,15 +62,21 @@ typedef enum lw_op {
     LW_OP_STEP,  /* x, x0, h0, x1, h1: cubic blend */
     LW_OP_STEP5, /* the same, quintic */
 
-    LW_OP_INPUT /* pushes input number `input`; last, so that programs without inputs run as fast as ever */
+    LW_OP_TABLE, /* the value of `table` at its operand; behind the others, so that programs without tables
+                    and values of the state run as fast as ever */
+    /* pushes entry `input` of the vector of values (inputs, user states, signals, quantities) */
+    LW_OP_INPUT
 } lw_op;
 
 typedef struct lw_instruction {
-    double value;
+    union {
+        double value;
+        const lw_table *table; /* of LW_OP_TABLE; it lives as long as the program */
+    };
     unsigned char op; /* lw_op */
     unsigned char variable;
     unsigned char slot; /* of a condition: 1 + the place of its outcome; or 0 */
-    unsigned char uses; /* of a condition: bit k, its operands depend on variable k */
+    unsigned char uses; /* of a condition: bit k, its operands depend on variable k; LW_KINKS */
     int input;
 } lw_instruction;
 
@@ -82,20 +89,33 @@ double lw_machine_value(const lw_instruction *code, size_t length, const double 
                         const double *inputs);
 lw_jet lw_machine_jet(const lw_instruction *code, size_t length, const lw_jet *variables,
                       const double *inputs);
+/* The same where the inputs change along the curve, too. */
+lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_jet *variables,
+                            const lw_jet *inputs);
+/* The partial derivative with respect to a variable (op LW_OP_VARIABLE) or an input (LW_OP_INPUT). */
+double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
+                        const double *inputs, lw_op op, int number);
 
-/* Conditions: comparisons, sign, floor, ceil, mod, and steps of no width, where they depend on variables
- * (what depends on inputs alone changes only when the caller changes these). Finds their slots and what they
- * use; returns how many there are. */
+/* Conditions: comparisons, sign, floor, ceil, mod, steps, tables that jump, and the kinks of abs, min, max, ramp
+ * and of tables with few points, where they depend on variables or on the vector of values. Finds their slots
+ * and what they use; returns how many there are. */
 int lw_machine_conditions(lw_instruction *code, size_t length);
-/* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. */
+/* After lw_machine_conditions: may the value jump at one of them that depends on a variable? */
+bool lw_machine_jumps(const lw_instruction *code, size_t length);
+/* How its value depends on variable number `time`: 0 not, 1 linearly, 2 otherwise, between jumps and apart from
+ * what other variables do in time. of_values: the same of the entries of the vector of values; NULL: not at all.
+ * of_operands receives the most of the operands of its conditions. */
+int lw_machine_degree(const lw_instruction *code, size_t length, size_t time, const unsigned char *of_values,
+                      int *of_operands);
+/* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. A
+ * value that is not finite with these outcomes is that of the operands. */
 double lw_machine_value_held(const lw_instruction *code, size_t length, const double *variables,
                              const double *inputs, const double *held);
 lw_jet lw_machine_jet_held(const lw_instruction *code, size_t length, const lw_jet *variables,
                            const double *inputs, const double *held);
-/* The outcomes (may be NULL) of conditions that use no variable of the mask `without`, NAN of others. held:
- * outcomes as they were; returns the distance to where the first of these changes, negative where one has,
- * HUGE_VAL where there is none. */
+/* The outcomes of conditions that use no variable of the mask `without`, NAN of others, and how far each is
+ * from changing; returns the least of these distances. */
 double lw_machine_look(const lw_instruction *code, size_t length, const double *variables,
-                       const double *inputs, unsigned without, const double *held, double *outcomes);
+                       const double *inputs, unsigned without, const lw_look *at);
 
 #endif

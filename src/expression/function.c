@@ -1,19 +1,13 @@
-/* function.c - functions of both kinds: their evaluation, tables, and integrals.
+/* function.c - functions of both kinds: their evaluation and integrals.
  *
- * Tables. Between points i and i+1, with h = x[i+1] - x[i] and D = (y[i+1] - y[i])/h, the function is
- *     y[i] + s (c1 + s (c2 + s c3)),   s = x - x[i];
- * without smoothing c1 = D, c2 = c3 = 0; a smooth table has the cubic with slopes m[i], m[i+1] at its ends.
- * The slopes are those of Fritsch and Butland (1984): 0 where D changes sign, otherwise the weighted harmonic
- * mean of D in both neighbouring intervals; at the ends they follow from three points and are limited. They
- * satisfy the condition of Fritsch and Carlson (1980) for monotone cubics: there is no overshoot, the slope
- * is continuous, and the order is two. The lines beyond the ends are pieces like the others, so that there
- * are count + 1 pieces. Every piece stores the integral from x[0] to its anchor. Cost O(log count).
+ * A function is a program (expression_machine.h) or one table (table.h) of variable number 0.
  *
- * Integrals of expressions. Gauss-Kronrod 7-15 on each interval, with the error estimate of QUADPACK;
- * intervals whose error is too large are halved, on a stack of fixed size. There is no node in the outermost
- * 0.4 % at either end, where the force of a contact that has just begun would be missed. The polynomial
- * through the 15 nodes is therefore compared with the function at both ends as well, and the difference
- * counts as an error.
+ * Integrals of sums and multiples of tables, of the integration variable and of constants are closed forms.
+ * Those of other expressions: the range is divided at the knots in it, where there are not too many.
+ * Gauss-Kronrod 7-15 on each interval, with the error estimate of QUADPACK; intervals whose error is too
+ * large are halved, on a stack of fixed size. There is no node in the outermost 0.4 % at either end, where
+ * the force of a contact that has just begun would be missed. The polynomial through the 15 nodes is
+ * therefore compared with the function at both ends as well, and the difference counts as an error.
  */
 #include "expression/function.h"
 #include "expression/expression.h"
@@ -22,31 +16,46 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct piece {
-    double x, c0, c1, c2, c3;
-    double area; /* integral from the first point to x */
-} piece;
-
 struct lw_function {
     const lw_instruction *code; /* program of an expression; NULL for a table */
     size_t length;
-    bool uses[LW_MAX_VARIABLES], uses_inputs;
+    bool uses[LW_MAX_VARIABLES], tables; /* tables: the program has some */
+    const int *inputs;                   /* the entries of the vector of values that it uses, ascending */
+    size_t input_count;
+    lw_meaning meaning;
     int conditions;
-    const double *x; /* `count` points of the table */
-    size_t count;
-    const piece *pieces; /* count + 1 pieces; piece i holds for x[i-1] <= x < x[i] */
+    const lw_table *table; /* of a function that is a table */
 };
 
 /* --- expressions ---------------------------------------------------------------------------------- */
 
+/* Stores in inputs[0..count) the entries of the vector of values that a program uses; returns count. */
+static size_t list_inputs(const lw_instruction *code, size_t length, int *inputs) {
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (code[i].op != LW_OP_INPUT) continue;
+        size_t at = count;
+        while (at > 0 && inputs[at - 1] > code[i].input) at--;
+        if (at > 0 && inputs[at - 1] == code[i].input) continue;
+        memmove(inputs + at + 1, inputs + at, (count - at) * sizeof *inputs);
+        inputs[at] = code[i].input;
+        count++;
+    }
+    return count;
+}
+
 lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_expression_names *names,
                                  lw_syntax *syntax) {
     lw_instruction program[LW_EXPRESSION_LENGTH];
-    size_t length = lw_expression_compile(text, names, program, NULL, syntax);
+    int used[LW_EXPRESSION_LENGTH];
+    lw_meaning meaning;
+    size_t length = lw_expression_compile(text, names, program, &meaning, syntax);
     if (length == 0) return NULL;
 
+    const size_t input_count = list_inputs(program, length, used);
     lw_function *function = LW_NEW(arena, lw_function, 1);
     lw_instruction *code = LW_NEW(arena, lw_instruction, length);
+    int *inputs = input_count ? LW_NEW(arena, int, input_count) : NULL;
     if (lw_arena_failed(arena)) {
         if (syntax) *syntax = (lw_syntax){0, "out of memory", "free some memory"};
         return NULL;
@@ -54,10 +63,14 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_exp
     memcpy(code, program, length * sizeof *code);
     function->code = code;
     function->length = length;
+    if (input_count) memcpy(inputs, used, input_count * sizeof *inputs);
+    function->inputs = inputs;
+    function->input_count = input_count;
+    function->meaning = meaning;
     function->conditions = lw_machine_conditions(code, length);
     for (size_t i = 0; i < length; i++) {
         if (code[i].op == LW_OP_VARIABLE) function->uses[code[i].variable] = true;
-        if (code[i].op == LW_OP_INPUT) function->uses_inputs = true;
+        if (code[i].op == LW_OP_TABLE) function->tables = true;
     }
     return function;
 }
@@ -81,87 +94,25 @@ bool lw_number(const char *text, const lw_constant *constants, size_t constant_c
 
 /* --- tables --------------------------------------------------------------------------------------- */
 
-static double slope_between(const double *x, const double *y, size_t i) {
-    return (y[i + 1] - y[i]) / (x[i + 1] - x[i]);
-}
-
-/* The slope at an end from the two nearest intervals (h0, d0 at the end): that of the parabola, limited so
- * that the cubic is monotone. */
-static double end_slope(double h0, double h1, double d0, double d1) {
-    double m = ((2 * h0 + h1) * d0 - h0 * d1) / (h0 + h1);
-    if (m * d0 <= 0) return 0;
-    if (d0 * d1 <= 0 && fabs(m) > 3 * fabs(d0)) return 3 * d0;
-    return m;
-}
-
-static double smooth_slope(const double *x, const double *y, size_t count, size_t i) {
-    if (count == 2) return slope_between(x, y, 0);
-    size_t l = i == 0 ? 0 : i == count - 1 ? count - 3 : i - 1; /* the two intervals from l */
-    double h0 = x[l + 1] - x[l], h1 = x[l + 2] - x[l + 1];
-    double d0 = slope_between(x, y, l), d1 = slope_between(x, y, l + 1);
-    if (i == 0) return end_slope(h0, h1, d0, d1);
-    if (i == count - 1) return end_slope(h1, h0, d1, d0);
-    if (d0 * d1 <= 0) return 0;
-    double w0 = 2 * h1 + h0, w1 = h1 + 2 * h0;
-    return (w0 + w1) / (w0 / d0 + w1 / d1);
-}
-
-static double piece_value(const piece *p, double s) { return p->c0 + s * (p->c1 + s * (p->c2 + s * p->c3)); }
-
-static double piece_area(const piece *p, double s) {
-    return p->area + s * (p->c0 + s * (p->c1 / 2 + s * (p->c2 / 3 + s * p->c3 / 4)));
-}
-
-/* The piece between points i and i+1; the caller sets its area. */
-static piece make_piece(const double *x, const double *y, size_t count, size_t i, bool smooth) {
-    double h = x[i + 1] - x[i], d = slope_between(x, y, i);
-    if (!smooth) return (piece){x[i], y[i], d, 0, 0, 0};
-    double m0 = smooth_slope(x, y, count, i), m1 = smooth_slope(x, y, count, i + 1);
-    return (piece){x[i], y[i], m0, (3 * d - 2 * m0 - m1) / h, (m0 + m1 - 2 * d) / h / h, 0};
-}
-
 lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y, size_t count, bool smooth) {
-    if (count < 2) return NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (!isfinite(x[i]) || !isfinite(y[i]) || (i > 0 && !(x[i] > x[i - 1]))) return NULL;
-    }
-    lw_function *function = LW_NEW(arena, lw_function, 1);
-    double *points = LW_NEW(arena, double, count);
-    piece *pieces = LW_NEW(arena, piece, count + 1);
-    if (lw_arena_failed(arena)) return NULL;
-
-    memcpy(points, x, count * sizeof *points);
-    for (size_t i = 0; i + 1 < count; i++) {
-        piece *p = &pieces[i + 1];
-        *p = make_piece(x, y, count, i, smooth);
-        p->area = i == 0 ? 0 : piece_area(p - 1, x[i] - x[i - 1]);
-        if (!isfinite(p->c1) || !isfinite(p->c2) || !isfinite(p->c3) || !isfinite(p->area)) return NULL;
-    }
-    const piece *last = &pieces[count - 1];
-    double h = x[count - 1] - x[count - 2];
-    double end = smooth ? smooth_slope(x, y, count, count - 1) : last->c1;
-    pieces[0] = (piece){x[0], y[0], pieces[1].c1, 0, 0, 0};
-    pieces[count] = (piece){x[count - 1], y[count - 1], end, 0, 0, piece_area(last, h)};
-    if (!isfinite(end) || !isfinite(pieces[count].area)) return NULL;
-
-    function->x = points;
-    function->count = count;
-    function->pieces = pieces;
+    const lw_table *table = lw_table_create(
+        arena, x, y, count, smooth ? LW_INTERPOLATION_SMOOTH : LW_INTERPOLATION_LINEAR, LW_BEYOND_LINEAR);
+    lw_function *function = table ? LW_NEW(arena, lw_function, 1) : NULL;
+    if (!function) return NULL;
+    function->table = table;
     function->uses[0] = true;
     return function;
 }
 
-static const piece *find_piece(const lw_function *f, double x) {
-    size_t low = 0, high = f->count; /* the number of points <= x is in low..high */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (f->x[middle] <= x) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+const lw_table *lw_function_rough_table(const lw_function *function, bool everywhere) {
+    for (size_t k = 0; k < function->length; k++) {
+        const lw_instruction *i = &function->code[k];
+        if (i->op != LW_OP_TABLE) continue;
+        if ((everywhere ? lw_table_smoothness(i->table) : lw_table_smoothness_within(i->table)) !=
+            LW_TABLE_C1)
+            return i->table;
     }
-    return &f->pieces[low];
+    return NULL;
 }
 
 /* --- evaluation ----------------------------------------------------------------------------------- */
@@ -170,26 +121,37 @@ bool lw_function_uses(const lw_function *function, size_t variable) {
     return variable < LW_MAX_VARIABLES && function->uses[variable];
 }
 
-bool lw_function_uses_inputs(const lw_function *function) { return function->uses_inputs; }
+bool lw_function_uses_inputs(const lw_function *function) { return function->input_count > 0; }
 
 void lw_function_mark_inputs(const lw_function *function, bool *used) {
-    for (size_t k = 0; k < function->length; k++)
-        if (function->code[k].op == LW_OP_INPUT) used[function->code[k].input] = true;
+    for (size_t k = 0; k < function->input_count; k++) used[function->inputs[k]] = true;
 }
+
+size_t lw_function_inputs(const lw_function *function, const int **entries) {
+    *entries = function->inputs;
+    return function->input_count;
+}
+
+lw_meaning lw_function_meaning(const lw_function *function) { return function->meaning; }
 
 bool lw_function_may_jump(const lw_function *function) {
     if (!function->code) return true;
     for (size_t k = 0; k < function->length; k++) {
         lw_op op = function->code[k].op;
         if ((op >= LW_OP_ABS && op <= LW_OP_RAMP) || (op >= LW_OP_LESS && op <= LW_OP_OR) ||
-            op == LW_OP_MOD || op == LW_OP_MIN || op == LW_OP_MAX || op == LW_OP_IF || op == LW_OP_NOT)
+            op == LW_OP_MOD || op == LW_OP_MIN || op == LW_OP_MAX || op == LW_OP_IF || op == LW_OP_NOT ||
+            (op == LW_OP_TABLE && lw_table_smoothness(function->code[k].table) != LW_TABLE_C1))
             return true;
     }
     return false;
 }
 
 void lw_function_knots(const lw_function *function, size_t time, lw_knot_found found, void *context) {
-    if (function->code) lw_machine_knots(function->code, function->length, time, found, context);
+    if (function->code) lw_machine_knots(function->code, function->length, time, 0, found, context);
+}
+
+void lw_function_motion_knots(const lw_function *function, size_t time, lw_knot_found found, void *context) {
+    if (function->code) lw_machine_knots(function->code, function->length, time, 2, found, context);
 }
 
 bool lw_function_is_constant(const lw_function *function) {
@@ -198,17 +160,32 @@ bool lw_function_is_constant(const lw_function *function) {
 
 double lw_function_value(const lw_function *function, const double *variables, const double *inputs) {
     if (function->code) return lw_machine_value(function->code, function->length, variables, inputs);
-    const piece *p = find_piece(function, variables[0]);
-    return piece_value(p, variables[0] - p->x);
+    return lw_table_value(function->table, variables[0]);
 }
 
 lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables, const double *inputs) {
     if (function->code) return lw_machine_jet(function->code, function->length, variables, inputs);
-    lw_jet x = variables[0];
-    const piece *p = find_piece(function, x.f);
-    double s = x.f - p->x;
-    double d = p->c1 + s * (2 * p->c2 + 3 * s * p->c3), dd = 2 * p->c2 + 6 * s * p->c3;
-    return (lw_jet){piece_value(p, s), d * x.d, d * x.dd + dd * x.d * x.d};
+    return lw_table_jet(function->table, variables[0]);
+}
+
+lw_jet lw_function_jet_along(const lw_function *function, const lw_jet *variables, const lw_jet *inputs) {
+    if (!function->code) return lw_function_jet(function, variables, NULL);
+    return lw_machine_jet_along(function->code, function->length, variables, inputs);
+}
+
+double lw_function_gradient(const lw_function *function, const double *variables, const double *inputs,
+                            double *slopes, double *variable_slopes, size_t variable_count) {
+    for (size_t k = 0; k < function->input_count; k++)
+        slopes[k] = lw_machine_slope(function->code, function->length, variables, inputs, LW_OP_INPUT,
+                                     function->inputs[k]);
+    for (size_t k = 0; variable_slopes && k < variable_count; k++) {
+        const lw_jet x = {variables[0], 1, 0}; /* A table is a function of variable 0. */
+        variable_slopes[k] = !lw_function_uses(function, k) ? 0
+                             : function->code ? lw_machine_slope(function->code, function->length, variables,
+                                                                 inputs, LW_OP_VARIABLE, (int)k)
+                                              : lw_function_jet(function, &x, NULL).d;
+    }
+    return lw_function_value(function, variables, inputs);
 }
 
 int lw_function_conditions(const lw_function *function) { return function->conditions; }
@@ -225,15 +202,26 @@ lw_jet lw_function_jet_held(const lw_function *function, const lw_jet *variables
     return lw_machine_jet_held(function->code, function->length, variables, inputs, held);
 }
 
+bool lw_function_jumps(const lw_function *function) {
+    return function->conditions > 0 && lw_machine_jumps(function->code, function->length);
+}
+
+int lw_function_degree(const lw_function *function, size_t time, const unsigned char *of_values,
+                       int *of_operands) {
+    *of_operands = 0;
+    if (!function->code) return time == 0 ? 2 : 0;
+    return lw_machine_degree(function->code, function->length, time, of_values, of_operands);
+}
+
 double lw_function_look(const lw_function *function, const double *variables, const double *inputs,
-                        unsigned without, const double *held, double *outcomes) {
+                        unsigned without, const lw_look *at) {
     if (!function->conditions) return HUGE_VAL;
-    return lw_machine_look(function->code, function->length, variables, inputs, without, held, outcomes);
+    return lw_machine_look(function->code, function->length, variables, inputs, without, at);
 }
 
 /* --- integrals ------------------------------------------------------------------------------------ */
 
-enum { HALVINGS = 48, INTERVALS = 4000 };
+enum { HALVINGS = 48, INTERVALS = 4000, MOST_DIVISIONS = 256 };
 
 /* Node 0 is the centre, nodes 1..7 are to the right of it; the Gauss rule has the even ones. */
 static const double node[8] = {0.0,
@@ -315,14 +303,79 @@ static interval integrate(integrand *f, double left, double right, int depth) {
                       error * half, depth};
 }
 
-double lw_function_integral(const lw_function *function, double a, double b, const double *variables) {
-    if (a == b) return 0;
-    if (!function->code) {
-        const piece *from = find_piece(function, a), *to = find_piece(function, b);
-        return piece_area(to, b - to->x) - piece_area(from, a - from->x);
-    }
-    if (lw_function_is_constant(function)) return function->code[0].value * (b - a);
+/* A value in the exact integration: a x + b, or (a = NAN) something of which only the integral is known. */
+typedef struct primitive {
+    double a, b, area;
+} primitive;
 
+static primitive affine(double a, double b, double from, double to) {
+    return (primitive){a, b, (to - from) * (a * 0.5 * (from + to) + b)};
+}
+
+static primitive table_over(const lw_table *table, const primitive *x, double from, double to) {
+    if (isnan(x->a)) return (primitive){NAN, NAN, NAN};
+    if (x->a == 0) return affine(0, lw_table_value(table, x->b), from, to);
+    return (primitive){NAN, NAN, lw_table_integral(table, x->a * from + x->b, x->a * to + x->b) / x->a};
+}
+
+/* The integral of a program that is a sum of multiples of tables with arguments a x + b; false if it is no
+ * such sum. */
+static bool integrate_exactly(const lw_function *function, double from, double to, const double *variables,
+                              double *area) {
+    primitive stack[LW_MACHINE_STACK], *p = stack;
+    for (const lw_instruction *i = function->code; i < function->code + function->length; i++) {
+        const lw_op op = (lw_op)i->op;
+        const size_t operands = lw_op_arity(op);
+        p -= operands;
+        primitive *x = p, *y = p + 1, out;
+        if (op == LW_OP_CONSTANT)
+            out = affine(0, i->value, from, to);
+        else if (op == LW_OP_VARIABLE)
+            out = affine(i->variable == 0, i->variable == 0 ? 0 : variables[i->variable], from, to);
+        else if (op == LW_OP_TABLE)
+            out = table_over(i->table, x, from, to);
+        else if (op == LW_OP_NEGATE)
+            out = (primitive){-x->a, -x->b, -x->area};
+        else if (op == LW_OP_ADD)
+            out = (primitive){x->a + y->a, x->b + y->b, x->area + y->area};
+        else if (op == LW_OP_SUBTRACT)
+            out = (primitive){x->a - y->a, x->b - y->b, x->area - y->area};
+        else if (op == LW_OP_MULTIPLY && (x->a == 0 || y->a == 0)) {
+            const double c = x->a == 0 ? x->b : y->b;
+            const primitive *other = x->a == 0 ? y : x;
+            out = (primitive){c * other->a, c * other->b, c * other->area};
+        } else if (op == LW_OP_DIVIDE && y->a == 0)
+            out = (primitive){x->a / y->b, x->b / y->b, x->area / y->b};
+        else
+            return false;
+        *p++ = out;
+    }
+    *area = stack[0].area;
+    return isfinite(*area);
+}
+
+/* Knots between two ends, in their order. */
+typedef struct divisions {
+    double from, to;
+    double at[MOST_DIVISIONS];
+    int count; /* more than MOST_DIVISIONS: there are too many */
+} divisions;
+
+static void divide_at(const lw_knot *knot, void *context) {
+    divisions *d = context;
+    const double low = fmin(d->from, d->to), high = fmax(d->from, d->to);
+    double k = knot->period > 0 ? ceil((low - knot->at) / knot->period) : 0;
+    for (; d->count <= MOST_DIVISIONS; k++) {
+        const double at = knot->at + k * knot->period;
+        if (at > low && at < high) {
+            if (d->count < MOST_DIVISIONS) d->at[d->count] = at;
+            d->count++;
+        }
+        if (knot->period == 0 || !(at < high)) return;
+    }
+}
+
+static double integrate_adaptively(const lw_function *function, double a, double b, const double *variables) {
     integrand f = {.function = function};
     for (size_t i = 1; i < LW_MAX_VARIABLES; i++) {
         if (function->uses[i]) f.variables[i] = variables[i];
@@ -349,5 +402,27 @@ double lw_function_integral(const lw_function *function, double a, double b, con
         waiting += 2;
         count += 2;
     }
+    return area;
+}
+
+double lw_function_integral(const lw_function *function, double a, double b, const double *variables) {
+    double area;
+    if (a == b) return 0;
+    if (!function->code) return lw_table_integral(function->table, a, b);
+    if (lw_function_is_constant(function)) return function->code[0].value * (b - a);
+    if (!function->tables) return integrate_adaptively(function, a, b, variables);
+    if (integrate_exactly(function, a, b, variables, &area)) return area;
+    divisions d = {.from = a, .to = b};
+    lw_function_knots(function, 0, divide_at, &d);
+    if (d.count > MOST_DIVISIONS) return integrate_adaptively(function, a, b, variables);
+    for (int k = 1; k < d.count; k++) /* Few, and nearly in order. */
+        for (int j = k; j > 0 && (d.at[j] < d.at[j - 1]) == (a < b); j--) {
+            const double later = d.at[j - 1];
+            d.at[j - 1] = d.at[j], d.at[j] = later;
+        }
+    area = 0;
+    for (int k = 0; k <= d.count; k++)
+        area +=
+            integrate_adaptively(function, k == 0 ? a : d.at[k - 1], k == d.count ? b : d.at[k], variables);
     return area;
 }

@@ -10,6 +10,7 @@
 #define LW_FUNCTION_H
 
 #include "expression/expression_types.h"
+#include "expression/table.h"
 #include "expression/time_knots.h"
 
 typedef struct lw_function lw_function;
@@ -19,47 +20,71 @@ typedef struct lw_function lw_function;
  * Constants that overflow, divide by zero or are not numbers are failures. */
 lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_expression_names *names,
                                  lw_syntax *syntax);
-/* A table of y over ascending x as a function of variable number 0: straight between the points, or smooth (a
- * monotone cubic with continuous slope); beyond both ends a straight line with the slope there. NULL if there
+/* A table (table.h) of variable number 0, with straight lines beyond its ends. NULL if there
  * are fewer than two points, x does not ascend, a value or slope is not finite, or memory is out. */
 lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y, size_t count, bool smooth);
 
 bool lw_function_uses(const lw_function *function, size_t variable);
+/* Does it use the vector of values: inputs, user states, signals, quantities of the state? */
 bool lw_function_uses_inputs(const lw_function *function);
-/* Sets used[k] for each input k that it uses. */
+/* Sets used[k] for each entry k of the vector of values that it uses. */
 void lw_function_mark_inputs(const lw_function *function, bool *used);
+/* The entries of the vector of values that it uses, each once and ascending; returns how many there are. */
+size_t lw_function_inputs(const lw_function *function, const int **entries);
+/* What it measures, as far as names and units said when it was compiled. */
+lw_meaning lw_function_meaning(const lw_function *function);
 bool lw_function_is_constant(const lw_function *function);
 /* Does it hold something whose slope jumps (if, abs, sign, floor, ceil, mod, min, max, ramp, a comparison, a
  * table)? */
 bool lw_function_may_jump(const lw_function *function);
 
 /* Calls `found` for the knots that it has as a function of time, which is variable number `time`
- * (time_knots.h). A table is a function of a coordinate and has none. */
+ * (time_knots.h). A function that is a table is one of a coordinate and has none. */
 void lw_function_knots(const lw_function *function, size_t time, lw_knot_found found, void *context);
+/* The same for a function of which the first and second derivatives are used as well. */
+void lw_function_motion_knots(const lw_function *function, size_t time, lw_knot_found found, void *context);
+
+/* The first table in an expression whose slope is not continuous: between its ends, or everywhere; NULL if
+ * there is none. */
+const lw_table *lw_function_rough_table(const lw_function *function, bool everywhere);
 
 /* inputs may be NULL if the function uses none; they do not change along the curve of a jet. */
 double lw_function_value(const lw_function *function, const double *variables, const double *inputs);
 lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables, const double *inputs);
+/* The same where the values change along the curve, too. */
+lw_jet lw_function_jet_along(const lw_function *function, const lw_jet *variables, const lw_jet *inputs);
+/* Exact partial derivatives: slopes[k] with respect to the k-th entry that lw_function_inputs lists, and
+ * (unless NULL) with respect to the first variable_count variables. Returns the value. */
+double lw_function_gradient(const lw_function *function, const double *variables, const double *inputs,
+                            double *slopes, double *variable_slopes, size_t variable_count);
 
-/* Conditions in it, at which it may jump: comparisons, sign, floor, ceil, mod, steps of no width. Their
- * outcomes can be held, so that it goes on smoothly where one would change. held: one outcome per condition,
- * NAN: not held; NULL: none is. */
+/* Conditions in it, at which it may jump or have a kink: comparisons, sign, floor, ceil, mod, steps, abs, min,
+ * max, ramp. Their outcomes can be held, so that it goes on smoothly where one would change. held: one outcome
+ * per condition, NAN: not held; NULL: none is. Where it has no finite value with the outcomes held, its value
+ * is that without. */
 int lw_function_conditions(const lw_function *function);
+/* May it jump, and not only have a kink, at one of them that depends on a variable? */
+bool lw_function_jumps(const lw_function *function);
+/* How its value depends on variable number `time`: 0 not, 1 linearly, 2 otherwise, between jumps. of_values: the
+ * same of the entries of the vector of values; NULL: not at all. of_operands receives the most of the operands
+ * of its conditions. */
+int lw_function_degree(const lw_function *function, size_t time, const unsigned char *of_values,
+                       int *of_operands);
 double lw_function_value_held(const lw_function *function, const double *variables, const double *inputs,
                               const double *held);
 lw_jet lw_function_jet_held(const lw_function *function, const lw_jet *variables, const double *inputs,
                             const double *held);
-/* Outcomes (may be NULL) at these variables, NAN of conditions that depend on one of the mask `without`.
- * Returns how far it is to where the first of the outcomes `held` (may be NULL) changes, as a difference of
- * its operands: negative where one has changed, HUGE_VAL where none can. */
+/* Outcomes at these variables, NAN of conditions that depend on one of the mask `without`, in which LW_KINKS
+ * stands for those at which it does not jump. Returns how far it is to where the first of the outcomes held
+ * changes, as a difference of its operands: negative where one has changed, HUGE_VAL where none can. */
 double lw_function_look(const lw_function *function, const double *variables, const double *inputs,
-                        unsigned without, const double *held, double *outcomes);
+                        unsigned without, const lw_look *at);
 
 /* Integral of a function without inputs over variable 0 from a to b (others held at variables[1..]): for
- * potentials.
- * Tables exactly, expressions by adaptive Gauss-Kronrod to 1e-13 of the integral of the magnitude; kinks and
- * jumps cost time, and what is narrower than a few per cent of the range and touches neither end may be
- * overlooked. variables may be NULL if there is only variable 0. */
+ * potentials. Tables, and sums of their multiples, exactly, other expressions by adaptive Gauss-Kronrod to
+ * 1e-13 of the integral of the magnitude; kinks and jumps cost time, and what is narrower than a few per cent
+ * of the range and touches neither end may be overlooked. variables may be NULL if there is only variable
+ * 0. */
 double lw_function_integral(const lw_function *function, double a, double b, const double *variables);
 
 /* A number from text such as "30 deg", "2*L", "1/3": for the model reader. false with syntax filled on

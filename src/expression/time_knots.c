@@ -10,13 +10,14 @@
  * Everything else is not known: other variables, inputs, products of forms, sin(t).
  *
  * Knots are the zeros of a - b, for all forms of both operands, in a < b (also <=, >, >=), min and max; those
- * of the operand of sign, abs and ramp; both ends of a step; the multiples that mod, floor and ceil pass. As
+ * of the operand of sign, abs and ramp; both ends of a step; the multiples that mod, floor and ceil pass; the
+ * points of tables at which these jump or bend (table.h). As
  * a list contains forms that the value does not have at that time, too, some of these zeros are no knots,
  * which costs a run a restart and nothing else.
  *
  * Rounding   Each form carries a bound of the rounding errors of its evaluation, in units of DBL_EPSILON:
  *            rate |t| + noise. A comparison of t with a constant has none.
- * Cost       O(length), once per expression. No allocation.
+ * Cost       O(length + points of tables), once per expression. No allocation.
  * Limits     Nothing is found in functions that are not piecewise affine in t, such as sign(sin(w*t)) or t^2
  *            > 2, nor in t - T*floor(t/T), for which mod(t, T) may be written, nor in a value of more than
  *            MOST_FORMS forms.
@@ -259,8 +260,30 @@ static value result_of(const search *s, lw_op op, const value *x) {
     }
 }
 
-void lw_machine_knots(const lw_instruction *code, size_t length, size_t time, lw_knot_found found,
-                      void *context) {
+/* The points of a table that its argument passes: once, or in the rhythm of a table that repeats. */
+static void points_of(const search *s, const lw_table *table, int derivatives, const value *x) {
+    const double period = lw_table_period(table);
+    const size_t count = lw_table_count(table) - (period > 0); /* The last point is the first again. */
+    for (int k = 0; k < x->count; k++) {
+        const form *f = &x->forms[k];
+        if (is_constant(f) || (period > 0 && f->period > 0)) continue;
+        for (size_t i = 0; i < count; i++) {
+            if (!lw_table_is_knot(table, i, derivatives)) continue;
+            form shifted = *f;
+            shifted.b -= lw_table_point(table, i);
+            if (period == 0) {
+                zero_of(s, &shifted);
+                continue;
+            }
+            shifted.rate += fabs(shifted.a), shifted.noise += fabs(f->b) + fabs(lw_table_point(table, 0));
+            const lw_knot knot = passages(&shifted, period);
+            tell(s, &knot);
+        }
+    }
+}
+
+void lw_machine_knots(const lw_instruction *code, size_t length, size_t time, int derivatives,
+                      lw_knot_found found, void *context) {
     const search s = {found, context};
     value stack[LW_MACHINE_STACK], *p = stack;
     for (const lw_instruction *i = code; i < code + length; i++) {
@@ -270,6 +293,9 @@ void lw_machine_knots(const lw_instruction *code, size_t length, size_t time, lw
             *p++ = (value){1, {{.a = 1}}};
         } else if (i->op == LW_OP_VARIABLE || i->op == LW_OP_INPUT) {
             *p++ = (value){0};
+        } else if (i->op == LW_OP_TABLE) {
+            points_of(&s, i->table, derivatives, p - 1);
+            p[-1] = (value){0};
         } else {
             p -= lw_op_arity((lw_op)i->op);
             *p = result_of(&s, (lw_op)i->op, p);

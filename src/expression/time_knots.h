@@ -17,8 +17,9 @@ typedef void (*lw_knot_found)(const lw_knot *knot, void *context);
 
 /* Calls `found` for the knots of a program of which variable number `time` is the time: every jump or kink
  * that depends neither on other variables nor on inputs is among them, as far as time_knots.c can tell;
- * others among them are harmless. */
-void lw_machine_knots(const lw_instruction *code, size_t length, size_t time, lw_knot_found found,
-                      void *context);
+ * others among them are harmless. derivatives: how many of them the caller uses, 0 for a force, 2 for a
+ * motion; tables have further knots where these jump. */
+void lw_machine_knots(const lw_instruction *code, size_t length, size_t time, int derivatives,
+                      lw_knot_found found, void *context);
 
 #endif

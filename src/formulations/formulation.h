@@ -43,11 +43,18 @@ typedef struct lw_method_options {
     /* For formulations with .partitions: their independent coordinates, separated by commas; NULL lets the
      * formulation choose. */
     const char *independent;
+    /* Flags of uniqueness will be asked for: their memory is taken at creation. Otherwise each call that asks
+     * for them takes memory. */
+    bool flags;
     /* For formulations with .schemes: the scheme of the reactions, 35, 37 or 38; 0 means the default. */
     int scheme;
     /* Values of the model's inputs for as long as the method exists; every evaluation reads the numbers that
      * stand there at that moment. NULL means the model's defaults. */
     const double *inputs;
+    const double *states; /* The same of its user states; NULL means their start values. */
+    /* Outcomes at which the conditions in forces and signals are held; NULL: they are decided at every state.
+     * Methods with `cross` hold their own. */
+    const lw_outcomes *hold;
     /* Receives notes about a run (lw_note). May be NULL. */
     void (*note)(double t, const char *kind, const char *text, void *context);
     void *note_context;

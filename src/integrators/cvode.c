@@ -39,6 +39,8 @@ static double step_size(lw_sundials *run) {
     return h;
 }
 
+static int bound(lw_sundials *run, double longest) { return CVodeSetMaxStep(memory_of(run), longest); }
+
 static int order(lw_sundials *run) {
     int last = 0;
     CVodeGetLastOrder(memory_of(run), &last);
@@ -77,6 +79,7 @@ lw_status lw_cvode_create(const lw_integrator *integrator, int formula, bool (*a
     base->step = step;
     base->dense = dense;
     base->step_size = step_size;
+    base->bound = bound;
     base->history = history;
     base->order = order;
     run->memory = CVodeCreate(formula, base->context);

@@ -214,7 +214,7 @@ static double change_of_step(const erk *run, double wrong) {
 static lw_status step_by_error(erk *run, double t_stop, lw_error *error) {
     double h = run->h, wrong;
     for (int rejections = 0;;) {
-        h = fmin(h, run->largest_step);
+        h = fmin(h, fmin(run->largest_step, run->event.longest));
         const bool last = run->begin + h >= t_stop - 1e-12 * h;
         const double taken = last ? t_stop - run->begin : h;
         run->t_end = last ? t_stop : run->begin + h;
@@ -285,6 +285,19 @@ static lw_status cross(erk *run, double t_stop, lw_error *error) {
 
 static lw_status within(lw_integration *integration, double t, double *y, lw_error *error);
 
+/* A state of the last step for the search for events: cubic, without projection, since the rate at the end is
+ * needed for the next step anyway. */
+static lw_status glance(lw_integration *integration, double t, double *y, lw_error *error) {
+    (void)error;
+    erk *run = (erk *)integration;
+    lw_status status = derivative_at_end(run);
+    if (status) return status;
+    const double thetas[] = {0, 1}, *states[] = {run->y_begin, run->y_end};
+    const double *rates[] = {run->f_begin, run->f_end}, h = run->t_end - run->begin;
+    lw_hermite(run->size, 2, thetas, states, rates, h, (t - run->begin) / h, y);
+    return LW_OK;
+}
+
 static lw_status step(erk *run, double t_stop, lw_error *error) {
     lw_system *system = run->base.system;
     lw_status status = run->event.pending ? cross(run, t_stop, error) : LW_OK;
@@ -303,10 +316,9 @@ static lw_status step(erk *run, double t_stop, lw_error *error) {
         copy(run, run->k[run->pair->stages - 1], run->f_end);
         run->f_end_known = true;
     }
-    if (lw_event_at(&run->event, system, run->end, run->y)) {
-        status = lw_event_locate(&run->event, &run->base, within, run->begin, &run->end, run->y, error);
+    if (system->root_count) {
+        status = lw_event_find(&run->event, &run->base, glance, within, run->begin, &run->end, run->y, error);
         if (status) return status;
-        run->event.pending = true;
     }
     if (!system->accepted) return LW_OK;
     return system->accepted(system, run->end, run->end - run->begin, 0, run->y, error);
@@ -445,7 +457,7 @@ static lw_status restart(lw_integration *integration, double t, const double *y,
     erk *run = (erk *)integration;
     forget(run);
     run->t_start = run->begin = run->t_end = run->end = t;
-    lw_event_reset(&run->event, t);
+    lw_event_reset(&run->event, integration->system, t);
     copy(run, y, run->y);
     return LW_OK;
 }

@@ -78,6 +78,17 @@ static lw_status within(lw_integration *integration, double t, double *y, lw_err
     return !status && system->project ? system->project(system, t, y, error) : status;
 }
 
+/* The same for the search for events: cubic, since the rate at the end is needed for the next step anyway. */
+static lw_status glance(lw_integration *integration, double t, double *y, lw_error *error) {
+    lw_fixed_step *run = (lw_fixed_step *)integration;
+    lw_status status = derivative_at_end(run, error);
+    if (status) return status;
+    const double thetas[] = {0, 1}, *states[] = {run->y_begin, run->y_end};
+    const double *rates[] = {run->f_begin, run->f_end}, h = run->end - run->begin;
+    lw_hermite(integration->system->size, 2, thetas, states, rates, h, (t - run->begin) / h, y);
+    return LW_OK;
+}
+
 /* Crosses the event at which the last step ends; what the derivative was before says nothing then. */
 static lw_status cross(lw_fixed_step *run, double t_stop, lw_error *error) {
     run->f_end_known = false;
@@ -115,14 +126,15 @@ static lw_status step(lw_fixed_step *run, double t_stop, lw_error *error) {
                        "state %d became %g in the step from t = %.9g to %.9g", bad, run->y_end[bad],
                        run->begin, next);
     }
-    run->event.pending =
-        !run->base.integrator->needs_step && lw_event_at(&run->event, system, next, run->y_end);
-    if (run->event.pending) {
-        status = lw_event_locate(&run->event, &run->base, within, run->begin, &next, run->y_end, error);
-        if (status) return lw_stopped_at(run->begin, status, error);
-    } else if (whole)
-        run->grid++;
     run->end = next;
+    if (system->root_count && !run->base.integrator->needs_step) {
+        status =
+            lw_event_find(&run->event, &run->base, glance, within, run->begin, &run->end, run->y_end, error);
+        if (status) return lw_stopped_at(run->begin, status, error);
+        if (run->event.pending) run->f_end_known = false;
+        next = run->end;
+    }
+    if (!run->event.pending && whole) run->grid++;
     run->steps++;
     return system->accepted ? system->accepted(system, next, next - run->begin, 0, run->y_end, error) : LW_OK;
 }
@@ -179,7 +191,7 @@ lw_status lw_fixed_step_restart(lw_integration *integration, double t, const dou
     run->t_start = run->begin = run->end = t;
     run->grid = 0;
     run->f_begin_known = run->f_end_known = false;
-    lw_event_reset(&run->event, t);
+    lw_event_reset(&run->event, integration->system, t);
     memcpy(run->y_end, y, sizeof *y * (size_t)integration->system->size);
     return LW_OK;
 }

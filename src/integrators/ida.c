@@ -245,6 +245,8 @@ static double step_size(lw_sundials *run) {
     return h;
 }
 
+static int bound(lw_sundials *run, double longest) { return IDASetMaxStep(from(run)->memory, longest); }
+
 static int order(lw_sundials *run) {
     int last = 0;
     IDAGetLastOrder(from(run)->memory, &last);
@@ -309,6 +311,7 @@ static lw_status create(lw_system *system, const lw_integrator_options *options,
     base->step = step;
     base->dense = dense;
     base->step_size = step_size;
+    base->bound = bound;
     base->order = order;
     base->drifts = true;
     run->consistent = ydot || system->derivative;

@@ -44,6 +44,15 @@ struct lw_system {
     int root_count;
     lw_status (*roots)(lw_system *system, double t, const double *y, double *values, lw_error *error);
     lw_status (*cross)(lw_system *system, double t, double *y, lw_error *error);
+    /* The last `watched` of the roots cost little. They are looked at within each step, too, so that an event
+     * that begins and ends there is found. `glimpse` gives these alone; where an event is not awaited, the
+     * value is positive until it becomes so, at which a step in which that happens and which the event ends
+     * is divided. */
+    int watched;
+    /* Positive: these may change in time faster than the state. A step after a start is at most so long, and
+     * each at most twice as long as the one before, so that it can be searched. */
+    double brisk;
+    lw_status (*glimpse)(lw_system *system, double t, const double *y, double *values, lw_error *error);
     /* From here on the equations are decided anew at every state. */
     void (*release)(lw_system *system, double t);
 };

@@ -429,6 +429,13 @@ static lw_status within(lw_integration *integration, double t, double *y, lw_err
     return LW_OK;
 }
 
+/* Steps that are too long to be searched for events are bounded. */
+static void bound_steps(lw_sundials *run) {
+    const double longest =
+        run->largest_step > 0 ? fmin(run->largest_step, run->event.longest) : run->event.longest;
+    (void)run->bound(run, longest < HUGE_VAL ? longest : 0);
+}
+
 /* Nothing that Newton's method has learnt outlives a start, so that steps from there depend on it alone. */
 static void forget(lw_sundials *run) {
     run->rate = run->expected = 1;
@@ -448,6 +455,7 @@ static lw_status cross(lw_sundials *run, double t_stop, lw_error *error) {
     if (status) return status;
     run->begin = run->end;
     forget(run);
+    if (run->event.longest < HUGE_VAL) bound_steps(run);
     int flag = run->restart(run, t_stop);
     return flag < 0 ? gave_up(run, flag, error) : LW_OK;
 }
@@ -471,11 +479,12 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
         if (status) return status;
         N_VScale(1, run->y, run->history(run));
     }
-    if (lw_event_at(&run->event, run->base.system, end, NV_DATA_S(run->y))) {
-        lw_status status =
-            lw_event_locate(&run->event, &run->base, within, run->begin, &run->end, NV_DATA_S(run->y), error);
+    if (run->base.system->root_count) {
+        const double longest = run->event.longest;
+        lw_status status = lw_event_find(&run->event, &run->base, within, within, run->begin, &run->end,
+                                         NV_DATA_S(run->y), error);
         if (status) return status;
-        run->event.pending = true;
+        if (run->event.longest != longest) bound_steps(run);
     }
     if (!run->base.system->accepted) return LW_OK;
     return run->base.system->accepted(run->base.system, run->end, run->end - run->begin,
@@ -485,6 +494,7 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
 /* Sets the solver's stop time, if it has changed. */
 static lw_status begin(lw_sundials *run, double t_stop, lw_error *error) {
     if ((run->started && t_stop == run->t_stop) || !(t_stop > run->end)) return LW_OK;
+    if (!run->started && run->event.longest < HUGE_VAL) bound_steps(run);
     int flag = run->start(run, t_stop);
     if (flag < 0) return gave_up(run, flag, error);
     run->started = true;
@@ -513,7 +523,9 @@ lw_status lw_sundials_restart(lw_integration *integration, double t, const doubl
     run->t_start = run->begin = run->end = t;
     forget(run);
     run->started = false;
-    lw_event_reset(&run->event, t);
+    const bool bounded = run->event.longest < HUGE_VAL;
+    lw_event_reset(&run->event, integration->system, t);
+    if (bounded || run->event.longest < HUGE_VAL) bound_steps(run);
     memcpy(NV_DATA_S(run->y), y, sizeof *y * (size_t)integration->system->size);
     int flag = run->restart(run, HUGE_VAL);
     return flag < 0 ? gave_up(run, flag, error) : LW_OK;

@@ -56,6 +56,7 @@ struct lw_sundials {
     int (*step)(lw_sundials *run, double t_stop, double *end); /* one step, into y */
     int (*dense)(lw_sundials *run, double t, N_Vector y);      /* the state within the last step */
     double (*step_size)(lw_sundials *run);                     /* The size of the step in progress. */
+    int (*bound)(lw_sundials *run, double longest);            /* Longest step; 0: there is no bound. */
     /* The order of the last step; NULL if it is constant. */
     int (*order)(lw_sundials *run);
     /* Where the solver keeps y, so that the projected one can be put there; NULL if step and dense project

@@ -107,8 +107,37 @@ static bool read_all(const char *text, double *value) {
     return end != text && *skip_blanks(end) == '\0';
 }
 
+/* Reads a number of at most 2^53 and few digits behind the point, which a product or a quotient of two exact
+ * numbers gives correctly rounded; false if the text is anything else. */
+static bool read_usual(const char *text, double *value) {
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    const uint64_t most = (uint64_t)1 << 53;
+    uint64_t number = 0;
+    int digits = 0, exponent = 0, sign = 1;
+    bool point = false, seen = false;
+    if (*text == '-' || *text == '+') sign = *text++ == '-' ? -1 : 1;
+    for (;; text++) {
+        if (*text >= '0' && *text <= '9' && digits < 18) {
+            number = 10 * number + (uint64_t)(*text - '0');
+            digits += number > 0;
+            exponent -= point;
+        } else if (*text == '.' && !point) {
+            point = true;
+        } else {
+            break;
+        }
+        seen = true;
+    }
+    if (!seen || text[-1] == '.' || *skip_blanks(text) != '\0' || number > most || exponent < -22)
+        return false; /* strtod decides */
+    *value = sign * ((double)number / powers[-exponent]);
+    return true;
+}
+
 bool lw_number_read(const char *text, double *value) {
     text = skip_blanks(text);
+    if (*text >= '+' && *text <= '9' && read_usual(text, value)) return true;
     const char *place = strchr(text, '.'), *point = decimal_point();
     if (!place || strcmp(point, ".") == 0) return read_all(text, value);
 

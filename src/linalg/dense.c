@@ -1,8 +1,8 @@
 /* dense.c - dense linear algebra behind small typed calls: routines of our own, and those of LAPACK and BLAS
  * for large matrices where the library is linked with them.
  *
- * Up to the sizes of `limits` the routines of our own are the faster ones, or equally fast; they take no
- * memory, and their results do not depend on the processor.
+ * Up to the sizes of `limits` the routines of our own are used: they take no memory, and their results do not
+ * depend on the processor.
  */
 #include "linalg/dense.h"
 #include "linalg/dense_condition.h"
@@ -12,18 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to these sizes our own routines are used, where they are the faster ones or as fast: bench/dense.c, on a
- * processor with AVX2. One exception: from 16 on products by BLAS take down to 0.6 of the time, but up to 100
- * OpenBLAS takes memory for each on some processors, and a step may not. What is not in this list is our own
- * at all sizes: products with a vector and triangles, at which LAPACK is no faster. */
+/* Up to these sizes our own routines are used. OpenBLAS takes memory in most of its calls if it has several
+ * threads, and in decompositions also if it has one; a step may not. Ours take none, and their results depend
+ * neither on the processor nor on the number of threads. Up to 128 they are the faster ones, or as fast; at
+ * 800 LAPACK takes 0.4 of the time for a product, 0.3 for singular values and 0.5 to 0.8 for the rest
+ * (bench/dense.c, one thread, AVX2), which makes a method of absolute coordinates on chains of a hundred
+ * bodies slower by a factor of 1 to 1.3, and nullspace-svd by 2 to 3. Beyond, a call takes a tenth of a
+ * second, and threads count. What is not in this list is our own at all sizes: products with a vector and
+ * triangles, at which LAPACK is no faster. */
 enum limits {
-    PRODUCT_LIMIT = 100 * 100 * 100, /* m n k */
-    CHOLESKY_LIMIT = 128,            /* n */
-    PIVOTED_LIMIT = 256,             /* n: semi-definite and indefinite */
-    QR_LIMIT = 256 * 256 * 256,      /* m n min(m, n) */
-    REFLECT_LIMIT = 64 * 64 * 64,    /* m count columns, from REFLECT_COLUMNS on */
+    LIMIT = 1024,
+    PRODUCT_LIMIT = LIMIT * LIMIT * LIMIT, /* m n k */
+    CHOLESKY_LIMIT = LIMIT,                /* n */
+    PIVOTED_LIMIT = LIMIT,                 /* n: semi-definite and indefinite */
+    QR_LIMIT = LIMIT * LIMIT * LIMIT,      /* m n min(m, n) */
+    REFLECT_LIMIT = LIMIT * LIMIT * LIMIT, /* m count columns, from REFLECT_COLUMNS on */
     REFLECT_COLUMNS = 16,
-    SVD_LIMIT = 80, /* min(m, n) */
+    SVD_LIMIT = LIMIT, /* min(m, n) */
 };
 
 static const lw_dense_routines *own(void) {

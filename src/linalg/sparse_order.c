@@ -4,8 +4,8 @@
  * Neighbouring columns with the same structure, as the columns of a block are, count as one vertex whose
  * weight is their number; they stay together.
  *
- * Cost     O(vertices^2) for the choice, and the sum over vertices of neighbours squared; made once. Of
- *          equal ones the first is taken, so that the order is a function of the structure.
+ * Cost     the sum over vertices of neighbours squared, and a heap for the choice; made once. Ties are
+ *          broken by the column's number, so that the order is a function of the structure.
  */
 #include "linalg/sparse_order.h"
 
@@ -24,7 +24,8 @@ typedef struct graph {
     vertex *vertex;
     int *of;     /* the vertex of a column */
     int *merged; /* room for one list of neighbours */
-    int *left;   /* the vertices that are not eliminated yet, ascending */
+    /* The vertices that are not eliminated yet, as a heap: that of the least degree on top. */
+    int *heap, *place, left;
 } graph;
 
 /* The structure of A + A' + 1. Rows come out ascending: they are entered in ascending order of the other
@@ -71,6 +72,26 @@ static void weigh(graph *g, vertex *v) {
     for (int k = 0; k < v->count; k++) v->degree += g->vertex[v->neighbour[k]].weight;
 }
 
+static bool comes_before(const graph *g, int a, int b) {
+    const long first = g->vertex[a].degree, second = g->vertex[b].degree;
+    return first != second ? first < second : a < b;
+}
+
+static void put(graph *g, int place, int a) { g->heap[place] = a, g->place[a] = place; }
+
+/* Moves a vertex whose degree has changed to its place in the heap. */
+static void sift(graph *g, int a) {
+    int at = g->place[a];
+    for (; at > 0 && comes_before(g, a, g->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        put(g, at, g->heap[(at - 1) / 2]);
+    for (int child; (child = 2 * at + 1) < g->left; at = child) {
+        if (child + 1 < g->left && comes_before(g, g->heap[child + 1], g->heap[child])) child++;
+        if (!comes_before(g, g->heap[child], a)) break;
+        put(g, at, g->heap[child]);
+    }
+    put(g, at, a);
+}
+
 static bool make_vertices(graph *g) {
     for (int j = 0; j < g->n; j++) {
         if (j == 0 || !is_same(g, j - 1, j)) g->vertex[g->vertices++] = (vertex){.first = j};
@@ -87,9 +108,12 @@ static bool make_vertices(graph *g) {
             if (b == a || b == last) continue;
             v->neighbour[v->count++] = last = b;
         }
-        g->left[a] = a;
     }
-    for (int a = 0; a < g->vertices; a++) weigh(g, &g->vertex[a]);
+    for (int a = 0; a < g->vertices; a++) {
+        weigh(g, &g->vertex[a]);
+        put(g, g->left++, a);
+        sift(g, a);
+    }
     return true;
 }
 
@@ -117,17 +141,20 @@ static bool merge(graph *g, int a, int p) {
 
 static bool eliminate_all(graph *g, int *order) {
     int done = 0;
-    for (int left = g->vertices; left > 0; left--) {
-        int best = 0;
-        for (int k = 1; k < left; k++)
-            if (g->vertex[g->left[k]].degree < g->vertex[g->left[best]].degree) best = k;
-        const int p = g->left[best];
+    while (g->left > 0) {
+        const int p = g->heap[0];
         vertex *v = &g->vertex[p];
-        memmove(g->left + best, g->left + best + 1, (size_t)(left - 1 - best) * sizeof *g->left);
+        if (--g->left > 0) {
+            put(g, 0, g->heap[g->left]);
+            sift(g, g->heap[0]);
+        }
         for (int c = 0; c < v->weight; c++) order[done++] = v->first + c;
         for (int k = 0; k < v->count; k++)
             if (!merge(g, v->neighbour[k], p)) return false;
-        for (int k = 0; k < v->count; k++) weigh(g, &g->vertex[v->neighbour[k]]);
+        for (int k = 0; k < v->count; k++) {
+            weigh(g, &g->vertex[v->neighbour[k]]);
+            sift(g, v->neighbour[k]);
+        }
         free(v->neighbour);
         v->neighbour = NULL, v->count = 0;
     }
@@ -141,10 +168,11 @@ bool lw_sparse_order(int n, const int *start, const int *index, int *order) {
                .vertex = calloc(room, sizeof *g.vertex),
                .of = calloc(room, sizeof *g.of),
                .merged = calloc(room, sizeof *g.merged),
-               .left = calloc(room, sizeof *g.left)};
-    const bool fine = g.row_start && g.vertex && g.of && g.merged && g.left &&
+               .heap = calloc(room, sizeof *g.heap),
+               .place = calloc(room, sizeof *g.place)};
+    const bool fine = g.row_start && g.vertex && g.of && g.merged && g.heap && g.place &&
                       make_symmetric(&g, start, index) && make_vertices(&g) && eliminate_all(&g, order);
     for (int a = 0; g.vertex && a < g.vertices; a++) free(g.vertex[a].neighbour);
-    free(g.row_start), free(g.row), free(g.vertex), free(g.of), free(g.merged), free(g.left);
+    free(g.row_start), free(g.row), free(g.vertex), free(g.of), free(g.merged), free(g.heap), free(g.place);
     return fine;
 }

@@ -13,6 +13,7 @@
 #include "model/compile.h"
 #include "expression/expression.h"
 #include "model/data.h"
+#include "model/signals.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -67,40 +68,6 @@ int lw_compile_joint(lw_compiler *compiler, const char *kind, const char *name, 
     return find(compiler, &compiler->joints, "joint", kind, name, place, joint);
 }
 
-static const lw_function *compile_function(lw_compiler *compiler, const char *kind, const char *name,
-                                           lw_place place, const char *what, const char *text,
-                                           const char *const *variables, size_t variable_count,
-                                           lw_input_use use) {
-    const lw_expression_names names = {.constants = compiler->constants,
-                                       .constant_count = compiler->spec->parameter_count,
-                                       .variables = variables,
-                                       .variable_count = variable_count,
-                                       .inputs = compiler->inputs,
-                                       .input_count = compiler->spec->input_count,
-                                       .input_use = use};
-    lw_syntax syntax;
-    const lw_function *function = lw_function_compile(compiler->model->arena, text, &names, &syntax);
-    if (function)
-        lw_function_mark_inputs(function, compiler->input_used);
-    else
-        lw_compile_error(compiler, kind, name, place, syntax.remedy, "%s \"%s\": %s", what, text,
-                         syntax.message);
-    return function;
-}
-
-const lw_function *lw_compile_function(lw_compiler *compiler, const char *kind, const char *name,
-                                       lw_place place, const char *what, const char *text,
-                                       const char *const *variables, size_t variable_count) {
-    return compile_function(compiler, kind, name, place, what, text, variables, variable_count,
-                            LW_INPUTS_ALLOWED);
-}
-
-const lw_function *lw_compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, const char *text) {
-    static const char *const of_time[] = {"t"};
-    return compile_function(compiler, "joint", joint->name, joint->place, "motion", text, of_time, 1,
-                            LW_INPUTS_NOT_IN_MOTIONS);
-}
-
 /* --- names ---------------------------------------------------------------------------------------- */
 
 static void complain_of_duplicates(lw_compiler *compiler, const lw_names *names, const char *kind,
@@ -125,6 +92,15 @@ static lw_place joint_place(const lw_spec *spec, int index) { return spec->joint
 static lw_place force_place(const lw_spec *spec, int index) { return spec->forces[index].place; }
 static lw_place constraint_place(const lw_spec *spec, int index) { return spec->constraints[index].place; }
 
+/* In expressions body.NAME.x is a body's and NAME.q a joint's or a force's. */
+static void refuse_body(lw_compiler *compiler, const lw_names *names, const char *kind,
+                        lw_place (*place_of)(const lw_spec *, int)) {
+    const int index = lw_names_find(names, "body");
+    if (index >= 0)
+        lw_compile_error(compiler, kind, "body", place_of(compiler->spec, index), "choose another name",
+                         "the name begins the quantities of bodies, body.NAME.x");
+}
+
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
 static lw_status compile_names(lw_compiler *compiler) {
@@ -147,6 +123,8 @@ static lw_status compile_names(lw_compiler *compiler) {
     lw_names_sort(&forces);
     lw_names_sort(&constraints);
     if (compiler->partial) return LW_OK;
+    refuse_body(compiler, &compiler->joints, "joint", joint_place);
+    refuse_body(compiler, &forces, "force", force_place);
     complain_of_duplicates(compiler, &compiler->bodies, "body", body_place);
     complain_of_duplicates(compiler, &compiler->joints, "joint", joint_place);
     complain_of_duplicates(compiler, &forces, "force", force_place);
@@ -266,34 +244,6 @@ static lw_status compile_state(lw_compiler *compiler) {
 
 /* --- the whole compilation ------------------------------------------------------------------------ */
 
-/* Names and defaults of the inputs. Parameters and inputs share one namespace. */
-static lw_status compile_inputs(lw_compiler *compiler) {
-    const lw_spec *spec = compiler->spec;
-    lw_model *model = compiler->model;
-    int count = (int)spec->input_count;
-    model->input_defaults = LW_NEW(model->arena, double, count + 1);
-    if (!model->input_defaults || lw_names_create(model->arena, count, &model->input_names) != LW_OK)
-        return LW_ERROR_MEMORY;
-    for (int k = 0; k < count; k++) {
-        const lw_parameter *input = &spec->inputs[k];
-        model->input_names.names[k] = lw_arena_text(model->arena, input->name);
-        if (!model->input_names.names[k]) return LW_ERROR_MEMORY;
-        model->input_defaults[k] = input->value;
-        compiler->inputs[k] = (lw_constant){.name = input->name, .value = input->value};
-        if (!lw_finite(&input->value, 1))
-            lw_compile_error(compiler, "input", input->name, input->place, "give a finite number",
-                             "its default is not finite");
-        const char *taken = lw_name_taken(input->name);
-        for (size_t j = 0; j < spec->parameter_count && !taken; j++)
-            if (strcmp(spec->parameters[j].name, input->name) == 0) taken = "a parameter";
-        if (taken)
-            lw_compile_error(compiler, "input", input->name, input->place, "choose another name",
-                             "its name is taken by %s", taken);
-    }
-    lw_names_sort(&model->input_names);
-    return LW_OK;
-}
-
 static lw_status compile_parameters(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     lw_model *model = compiler->model;
@@ -308,16 +258,6 @@ static lw_status compile_parameters(lw_compiler *compiler) {
     }
     lw_names_sort(&model->parameter_names);
     return LW_OK;
-}
-
-static void warn_of_unused_inputs(lw_compiler *compiler) {
-    const lw_spec *spec = compiler->spec;
-    for (size_t k = 0; k < spec->input_count; k++) {
-        if (compiler->input_used[k]) continue;
-        lw_compile_warning(compiler, "input", spec->inputs[k].name, spec->inputs[k].place,
-                           "use it in a law, a drive or an applied force, or remove it",
-                           "nothing depends on it");
-    }
 }
 
 static lw_status compile_header(lw_compiler *compiler) {
@@ -338,11 +278,13 @@ static lw_status compile_header(lw_compiler *compiler) {
     model->body_count = (int)spec->body_count;
     model->joint_count = (int)spec->joint_count;
     for (size_t k = 0; k < spec->parameter_count; k++)
-        compiler->constants[k] =
-            (lw_constant){.name = spec->parameters[k].name, .value = spec->parameters[k].value};
+        compiler->constants[k] = (lw_constant){.name = spec->parameters[k].name,
+                                               .value = spec->parameters[k].value,
+                                               .meaning = spec->parameters[k].meaning};
     if (!model->name || !model->file) return LW_ERROR_MEMORY;
     lw_status status = compile_parameters(compiler);
-    return status == LW_OK ? compile_inputs(compiler) : status;
+    if (status == LW_OK) status = lw_compile_value_names(compiler);
+    return status == LW_OK ? lw_compile_tables(compiler) : status;
 }
 
 /* Returns whether the loads, the joint force, the potential and the power of element k are finite. Only the
@@ -371,6 +313,7 @@ static lw_status check_forces(lw_compiler *compiler) {
     lw_take_state(model, data, 0, model->q0, model->v0);
     lw_velocities(model, data);
     lw_world_poses(model, data);
+    lw_signals(model, data, 0);
     for (int k = 0; k < model->force_count; k++) {
         if (force_is_finite(model, data, k)) continue;
         const lw_force_spec *force = &compiler->spec->forces[k];
@@ -384,7 +327,10 @@ static lw_status check_forces(lw_compiler *compiler) {
 
 static lw_status compile_elements(lw_compiler *compiler) {
     lw_status status = lw_compile_forces(compiler);
-    return status == LW_OK ? lw_compile_constraints(compiler) : status;
+    if (status == LW_OK) status = lw_compile_constraints(compiler);
+    if (status == LW_OK) status = lw_compile_outputs(compiler);
+    if (status == LW_OK) status = lw_compile_events(compiler);
+    return status == LW_OK ? lw_compile_value_orders(compiler) : status;
 }
 
 /* Continues when a joint is unusable, so that there is no tree: elements and constraints are still checked.
@@ -409,8 +355,6 @@ static lw_status compile_drafts(lw_compiler *compiler, bool *usable) {
     compiler->posed = LW_NEW(compiler->scratch, bool, spec->body_count + 1);
     compiler->drafts = LW_NEW(compiler->scratch, lw_joint_draft, spec->joint_count + 1);
     compiler->constants = LW_NEW(compiler->scratch, lw_constant, spec->parameter_count + 1);
-    compiler->inputs = LW_NEW(compiler->scratch, lw_constant, spec->input_count + 1);
-    compiler->input_used = LW_NEW(compiler->scratch, bool, spec->input_count + 1);
     if (lw_arena_failed(compiler->scratch)) return LW_ERROR_MEMORY;
     lw_status status = compile_header(compiler);
     if (status == LW_OK) status = compile_names(compiler);
@@ -444,7 +388,7 @@ static lw_status compile(lw_compiler *compiler) {
     if (status == LW_OK) status = compile_state(compiler);
     if (status == LW_OK) status = lw_compile_lengths(compiler);
     if (status == LW_OK && !compiler->errors) status = check_forces(compiler);
-    if (status == LW_OK && !compiler->errors) warn_of_unused_inputs(compiler);
+    if (status == LW_OK && !compiler->errors) lw_warn_of_unused_inputs(compiler);
     return status;
 }
 
@@ -458,12 +402,10 @@ void lw_spec_check_parts(const lw_spec *spec, lw_report *report) {
     compiler.reference = LW_NEW(scratch, lw_pose, spec->body_count + 1);
     compiler.drafts = LW_NEW(scratch, lw_joint_draft, spec->joint_count + 1);
     compiler.constants = LW_NEW(scratch, lw_constant, spec->parameter_count + 1);
-    compiler.inputs = LW_NEW(scratch, lw_constant, spec->input_count + 1);
-    compiler.input_used = LW_NEW(scratch, bool, spec->input_count + 1);
     if (scratch && !lw_arena_failed(scratch) && compile_header(&compiler) == LW_OK &&
         compile_names(&compiler) == LW_OK && lw_compile_forces(&compiler) == LW_OK)
         /* A lack of memory is not reported here: the reader has already reported errors. */
-        (void)lw_compile_constraints(&compiler);
+        (void)(lw_compile_constraints(&compiler) == LW_OK && lw_compile_events(&compiler) == LW_OK);
     lw_arena_destroy(scratch);
 }
 

@@ -4,12 +4,15 @@
  *   compile.c           the sequence of all parts, names, initial state
  *   compile_geometry.c  reference configuration, joint frames
  *   compile_tree.c      spanning tree, loops, internal frames
+ *   compile_signals.c   inputs, user states, signals, outputs: the vector of values that expressions read
  *   compile_forces.c    force elements, constraints, prescribed motions
+ *   compile_events.c    events
  *   idle_spins.c        rotations that move no inertia and on which nothing acts
  */
 #ifndef LW_COMPILE_H
 #define LW_COMPILE_H
 
+#include "expression/units.h"
 #include "model/joint.h"
 #include "model/compiled_model.h"
 #include "model/names.h"
@@ -37,10 +40,27 @@ typedef struct lw_compiler {
     bool *posed;            /* The pose is given explicitly. */
     lw_joint_draft *drafts; /* spec's joints */
     lw_constant *constants; /* parameters, for expressions */
-    lw_constant *inputs;
-    bool *input_used; /* in some expression */
+    lw_named_table *tables;
+    lw_constant *values;      /* inputs, user states and signals, in the order of the vector of values */
+    bool *value_used;         /* in some expression */
+    unsigned *value_needs;    /* LW_NEEDS_* of signals and defaults */
+    const char **value_cause; /* the quantity that needs more than kinematics, or NULL */
+    struct lw_state_quantity *quantities; /* those that expressions use so far */
+    const char **quantity_texts;          /* as they are written */
+    int quantity_count, quantity_capacity;
+    int *order; /* signals and defaults of inputs, each behind those that it uses */
+    int order_count;
     lw_model *model;
 } lw_compiler;
+
+/* Where an expression stands, and what it may use. */
+typedef enum lw_expression_use {
+    LW_USE_FORCE,  /* quantities of kinematics */
+    LW_USE_RATE,   /* the same, for the rate of a user state */
+    LW_USE_MOTION, /* time and user states */
+    LW_USE_EVENT,  /* what the equations of motion give, accelerations and reactions too */
+    LW_USE_OUTPUT  /* everything: it is evaluated when accelerations and reactions are known */
+} lw_expression_use;
 
 /* Reports an error in an object such as kind "joint", name "pin". */
 void lw_compile_error(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
@@ -53,12 +73,38 @@ int lw_compile_body(lw_compiler *compiler, const char *kind, const char *name, l
                     const char *body);
 int lw_compile_joint(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
                      const char *joint);
-/* A function of the named variables and of inputs (of t alone: without inputs, for motions); NULL after an
+
+/* An expression with its object, for messages. */
+typedef struct lw_expression_text {
+    const char *kind, *name; /* such as "force", "motor" */
+    lw_place place;          /* of the object */
+    const char *what, *text; /* such as "torque", "kp*error" */
+} lw_expression_text;
+
+/* compile_signals.c */
+
+/* Inputs, user states and signals, by name. */
+lw_status lw_compile_value_names(lw_compiler *compiler);
+/* Signals, defaults of inputs and rates of user states; when joints, bodies and names of forces are known. */
+lw_status lw_compile_signals(lw_compiler *compiler);
+lw_status lw_compile_outputs(lw_compiler *compiler);
+/* The orders of computation, when all expressions are compiled. */
+lw_status lw_compile_value_orders(lw_compiler *compiler);
+void lw_warn_of_unused_inputs(lw_compiler *compiler);
+/* A function of the named variables and of the vector of values, as far as it may be used; NULL after an
  * error. */
-const lw_function *lw_compile_function(lw_compiler *compiler, const char *kind, const char *name,
-                                       lw_place place, const char *what, const char *text,
-                                       const char *const *variables, size_t variable_count);
-const lw_function *lw_compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, const char *text);
+const lw_function *lw_compile_function(lw_compiler *compiler, const lw_expression_text *text,
+                                       const char *const *variables, size_t variable_count,
+                                       lw_expression_use use);
+/* Reports an expression that does not measure this quantity; for those that use values of the state, which
+ * the reader cannot judge. */
+void lw_compile_measure(lw_compiler *compiler, const lw_expression_text *text, const lw_function *function,
+                        lw_quantity wanted);
+
+/* compile_tables.c: the tables, for expressions. */
+lw_status lw_compile_tables(lw_compiler *compiler);
+/* Reports a table in a motion whose slope jumps; returns whether there is one. */
+bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint, const lw_function *function);
 
 /* validate.c: false after an error. */
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body);
@@ -86,6 +132,9 @@ lw_status lw_compile_cut_angles(lw_compiler *compiler);
 lw_status lw_compile_constraints(lw_compiler *compiler);
 /* Free lengths that the model leaves to the initial state; to be called when this is known. */
 lw_status lw_compile_lengths(lw_compiler *compiler);
+
+/* compile_events.c */
+lw_status lw_compile_events(lw_compiler *compiler);
 
 /* model_knots.c: the jumps and kinks of all motions and elements at times that are known in advance. */
 lw_status lw_compile_knots(lw_compiler *compiler);

@@ -5,6 +5,7 @@
  */
 #include "model/compile.h"
 #include "model/data.h"
+#include "model/quantity.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,9 +20,14 @@ static const char *const of_drive[] = {"t", "q", "v"};
  * rotation. */
 static void compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, lw_motion *motion) {
     for (int c = 0; c < motion->count; c++)
-        motion->functions[c] = lw_compile_motion(compiler, joint, joint->motion[motion->speed + c]);
+        motion->functions[c] =
+            lw_compile_function(compiler,
+                                &(lw_expression_text){"joint", joint->name, joint->place, "motion",
+                                                      joint->motion[motion->speed + c]},
+                                of_time, 1, LW_USE_MOTION);
     for (int c = 0; c < motion->count; c++)
-        if (motion->functions[c] && lw_function_may_jump(motion->functions[c]))
+        if (motion->functions[c] && !lw_compile_motion_tables(compiler, joint, motion->functions[c]) &&
+            lw_function_may_jump(motion->functions[c]))
             lw_compile_warning(
                 compiler, "joint", joint->name, joint->place,
                 "use smooth functions such as step(t, t0, h0, t1, h1), or drive the joint by a force",
@@ -141,6 +147,22 @@ static found_coordinate find_coordinate(lw_compiler *compiler, object who, wante
     return (found_coordinate){own, wanted.number, closure};
 }
 
+/* The same for expressions that name an element before it is compiled: without complaints. */
+static void announce_coordinate(const lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
+    const lw_model *model = compiler->model;
+    force->q = force->v = force->closure = -1;
+    const int joint = spec->joint ? lw_names_find(&compiler->joints, spec->joint) : -1;
+    if (joint < 0 || !model->links || !compiler->drafts[joint].usable) return;
+    const lw_joint *type = &compiler->drafts[joint].joint;
+    if (spec->coordinate < 0 || spec->coordinate >= type->nv) return;
+    const lw_joint_info *info = &model->joints[joint].info;
+    const int own = lw_joint_coordinate_of_speed(type->type, spec->coordinate);
+    force->q = own < 0 ? -1 : info->cut ? own : info->q + own;
+    force->v = info->cut ? spec->coordinate : info->v + spec->coordinate;
+    for (int k = 0; k < model->closure_count && info->cut; k++)
+        if (model->closures[k] == joint) force->closure = k;
+}
+
 /* Converts a point, given in the world (reference configuration) or in the body, to the body's internal
  * frame. */
 static void place_point(const lw_compiler *compiler, int body, lw_geometry_frame frame, const double point[3],
@@ -185,7 +207,9 @@ static bool find_bodies(lw_compiler *compiler, object who, const char *const wan
     return true;
 }
 
-static void compile_law(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
+/* wanted: what the law measures, a force or a torque. */
+static void compile_law(lw_compiler *compiler, const lw_force_spec *spec, lw_quantity wanted,
+                        lw_force *force) {
     const double *numbers[] = {&spec->stiffness, &spec->damping, &spec->free_length};
     static const char *const names[] = {"stiffness", "damping", "free length"};
     for (int k = 0; k < 3; k++) finite_or_error(compiler, force_object(spec), names[k], numbers[k], 1);
@@ -206,8 +230,9 @@ static void compile_law(lw_compiler *compiler, const lw_force_spec *spec, lw_for
                              "its table is not a function");
         force->law_is_potential = true;
     } else if (spec->law.expression) {
-        force->law = lw_compile_function(compiler, "force", spec->name, spec->place, "law",
-                                         spec->law.expression, of_elongation, 3);
+        const lw_expression_text text = {"force", spec->name, spec->place, "law", spec->law.expression};
+        force->law = lw_compile_function(compiler, &text, of_elongation, 3, LW_USE_FORCE);
+        lw_compile_measure(compiler, &text, force->law, wanted);
         force->law_is_potential = force->law && !lw_function_uses(force->law, 1) &&
                                   !lw_function_uses(force->law, 2) && !lw_function_uses_inputs(force->law);
     }
@@ -248,9 +273,11 @@ static void compile_applied(lw_compiler *compiler, const lw_force_spec *spec, lw
     finite_or_error(compiler, force_object(spec), "point", spec->points[0], 3);
     for (int k = 0; k < 6; k++) {
         const char *text = k < 3 ? spec->force[k] : spec->torque[k - 3];
-        if (text)
-            force->components[k] = lw_compile_function(compiler, "force", spec->name, spec->place,
-                                                       k < 3 ? "force" : "torque", text, of_time, 1);
+        if (!text) continue;
+        const lw_expression_text component = {"force", spec->name, spec->place, k < 3 ? "force" : "torque",
+                                              text};
+        force->components[k] = lw_compile_function(compiler, &component, of_time, 1, LW_USE_FORCE);
+        lw_compile_measure(compiler, &component, force->components[k], k < 3 ? LW_FORCE : LW_TORQUE);
     }
     force->follows_body = spec->follows_body;
     if (body < 0 || against < 0 || !compiler->model->links) return;
@@ -262,7 +289,7 @@ static void compile_applied(lw_compiler *compiler, const lw_force_spec *spec, lw
 
 static void compile_spring(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
     int users[2];
-    compile_law(compiler, spec, force);
+    compile_law(compiler, spec, LW_FORCE, force);
     if (spec->has_free_length && spec->free_length < 0)
         lw_compile_error(compiler, "force", spec->name, spec->place, "give zero or a positive length",
                          "free length %g is negative", spec->free_length);
@@ -280,11 +307,23 @@ static void compile_coordinate(lw_compiler *compiler, const lw_force_spec *spec,
     force->q = found.q, force->v = found.v, force->closure = found.closure;
 }
 
+/* What acts on the coordinate of an element in a joint: a force, a torque, or nobody knows. */
+static lw_quantity effort_at(const lw_compiler *compiler, const lw_force_spec *spec) {
+    int joint = lw_names_find(&compiler->joints, spec->joint ? spec->joint : "");
+    if (joint < 0 || !compiler->drafts[joint].usable) return LW_ANY_QUANTITY;
+    const lw_joint *type = &compiler->drafts[joint].joint;
+    if (spec->coordinate < 0 || spec->coordinate >= type->nv) return LW_ANY_QUANTITY;
+    return lw_joint_speed_turns(type->type, spec->coordinate) ? LW_TORQUE : LW_FORCE;
+}
+
 static void compile_drive(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
-    if (spec->drive)
-        force->drive = lw_compile_function(compiler, "force", spec->name, spec->place, "force", spec->drive,
-                                           of_drive, 3);
-    else
+    const lw_quantity effort = effort_at(compiler, spec);
+    const lw_expression_text text = {"force", spec->name, spec->place,
+                                     effort == LW_TORQUE ? "torque" : "force", spec->drive};
+    if (spec->drive) {
+        force->drive = lw_compile_function(compiler, &text, of_drive, 3, LW_USE_FORCE);
+        lw_compile_measure(compiler, &text, force->drive, effort);
+    } else
         lw_compile_error(compiler, "force", spec->name, spec->place, "give an expression of t, q and v",
                          "has no force");
     compile_coordinate(compiler, spec, force->drive && lw_function_uses(force->drive, 1), force);
@@ -306,7 +345,6 @@ static void compile_friction(lw_compiler *compiler, const lw_force_spec *spec, l
 }
 
 static void compile_force(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
-    force->type = spec->type;
     force->q = force->v = force->closure = -1;
     switch (spec->type) {
     case LW_FORCE_SPRING:
@@ -319,7 +357,7 @@ static void compile_force(lw_compiler *compiler, const lw_force_spec *spec, lw_f
         compile_applied(compiler, spec, force);
         break;
     case LW_FORCE_TORSION:
-        compile_law(compiler, spec, force);
+        compile_law(compiler, spec, effort_at(compiler, spec), force);
         compile_coordinate(compiler, spec, true, force);
         break;
     case LW_FORCE_DRIVE:
@@ -340,10 +378,21 @@ lw_status lw_compile_forces(lw_compiler *compiler) {
     model->force_count = (int)spec->force_count;
     model->forces = LW_NEW(model->arena, lw_force, spec->force_count + 1);
     if (!model->forces) return LW_ERROR_MEMORY;
-    for (size_t k = 0; k < spec->force_count; k++) {
+    lw_status status = lw_names_create(model->arena, model->force_count, &model->force_names);
+    if (status != LW_OK) return status;
+    for (size_t k = 0; k < spec->force_count; k++) { /* Expressions may name any element. */
         lw_force *force = &model->forces[k];
         force->name = lw_arena_text(model->arena, spec->forces[k].name);
+        force->type = spec->forces[k].type;
+        announce_coordinate(compiler, &spec->forces[k], force);
+        model->force_names.names[k] = force->name;
         if (!force->name) return LW_ERROR_MEMORY;
+    }
+    lw_names_sort(&model->force_names);
+    status = lw_compile_signals(compiler);
+    if (status != LW_OK) return status;
+    for (size_t k = 0; k < spec->force_count; k++) {
+        lw_force *force = &model->forces[k];
         compile_force(compiler, &spec->forces[k], force);
         model->depends_on_time |=
             (force->law && !force->law_is_potential && lw_function_uses(force->law, 2)) ||
@@ -364,6 +413,12 @@ static bool depends_on(const lw_model *model, int closure, int coordinate) {
         if (force->closure != closure || force->q != coordinate) continue;
         if (force->type == LW_FORCE_TORSION) return true;
         if (force->drive && lw_function_uses(force->drive, 1)) return true;
+    }
+    for (int k = 0; k < model->values.quantity_count; k++) { /* Expressions may depend on any of these. */
+        const lw_state_quantity *quantity = &model->values.quantities[k];
+        if (quantity->kind == LW_Q_COORDINATE && quantity->other == closure &&
+            quantity->component == coordinate)
+            return true;
     }
     return false;
 }

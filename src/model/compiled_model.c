@@ -95,6 +95,10 @@ const char *lw_model_input_name(const lw_model *model, int input) {
 double lw_model_input_default(const lw_model *model, int input) {
     return is_input(model, input) ? model->input_defaults[input] : NAN;
 }
+int lw_model_event_count(const lw_model *model) { return model ? model->event_count : 0; }
+const char *lw_model_event_name(const lw_model *model, int event) {
+    return model && event >= 0 && event < model->event_count ? model->events[event].name : NULL;
+}
 int lw_model_parameter_count(const lw_model *model) { return model ? model->parameter_names.count : 0; }
 int lw_model_parameter(const lw_model *model, const char *name) {
     return model && name ? lw_names_find(&model->parameter_names, name) : -1;
@@ -105,13 +109,28 @@ const char *lw_model_parameter_name(const lw_model *model, int parameter) {
 double lw_model_parameter_value(const lw_model *model, int parameter) {
     return is_parameter(model, parameter) ? model->parameter_values[parameter] : NAN;
 }
-int lw_model_output_count(const lw_model *model) {
-    (void)model;
-    return 0;
+int lw_model_state_count(const lw_model *model) { return model ? model->values.state_count : 0; }
+int lw_model_state(const lw_model *model, const char *name) {
+    return model && name ? lw_names_find(&model->values.state_names, name) : -1;
 }
+const char *lw_model_state_name(const lw_model *model, int state) {
+    return state >= 0 && state < lw_model_state_count(model) ? model->values.state_names.names[state] : NULL;
+}
+double lw_model_state_start(const lw_model *model, int state) {
+    return state >= 0 && state < lw_model_state_count(model) ? model->values.starts[state] : NAN;
+}
+int lw_model_output_count(const lw_model *model) { return model ? model->output_names.count : 0; }
 int lw_model_output(const lw_model *model, const char *name) {
-    (void)model, (void)name;
-    return -1;
+    return model && name ? lw_names_find(&model->output_names, name) : -1;
+}
+const char *lw_model_output_name(const lw_model *model, int output) {
+    return output >= 0 && output < lw_model_output_count(model) ? model->output_names.names[output] : NULL;
+}
+const char *lw_model_output_unit(const lw_model *model, int output, double *scale) {
+    if (scale) *scale = NAN;
+    if (output < 0 || output >= lw_model_output_count(model)) return NULL;
+    if (scale) *scale = model->outputs[output].denominator / model->outputs[output].numerator;
+    return model->outputs[output].unit;
 }
 
 int lw_model_incidence(const lw_model *model, int body, int arc) {

@@ -121,7 +121,7 @@ typedef struct lw_force {
     /* The loop at whose cut joint it acts, with q and v counted from that joint's first; otherwise -1. */
     int closure;
     double stiffness, damping, free_length;
-    const lw_function *law;   /* of x, v, t and inputs, as drive and components are */
+    const lw_function *law;   /* of x, v, t and the vector of values, as drive and components are */
     bool law_is_potential;    /* law of x alone */
     const lw_function *drive; /* of t, q, v */
     double viscous, coulomb, smoothing;
@@ -146,6 +146,30 @@ typedef struct lw_constraint {
     double factors[LW_COUPLING_MAX], offset;
 } lw_constraint;
 
+/* What an event sets: an input, a user state or a parameter, by number. */
+typedef enum lw_set_kind { LW_SET_INPUT, LW_SET_STATE, LW_SET_PARAMETER } lw_set_kind;
+typedef struct lw_model_event_set {
+    lw_set_kind kind;
+    int index;
+    const char *name;
+    const lw_function *value; /* of t and the vector of values, as `when` and impact_factor are */
+} lw_model_event_set;
+
+typedef struct lw_model_event {
+    const char *name;
+    const lw_function *when;
+    int direction;
+    lw_event_action action;
+    int set_count;
+    lw_model_event_set sets[LW_EVENT_SETS];
+    int joint; /* restitution: in the spec's order; */
+    /* the number of the speed, counted from the joint's first if this one closes loop number `closure`;
+     * otherwise closure is -1. */
+    int speed, closure;
+    const lw_function *impact_factor;
+    lw_place place;
+} lw_model_event;
+
 /* A rotation that moves no inertia and on which nothing acts (idle_spins.c). link.inertia includes a moment
  * about an axis of the body (internal axes) that makes its acceleration determined; no energy, momentum or
  * reaction includes it. */
@@ -154,9 +178,61 @@ typedef struct lw_idle {
     double axis[3], moment;
 } lw_idle;
 
+/* An entry of the vector of values that is a coordinate or a speed of the tree, number `from`. */
+typedef struct lw_value_copy {
+    int entry, from;
+} lw_value_copy;
+
+/* Entries of the vector of values in the order in which they are computed: coordinates and speeds, other
+ * quantities with those of one vector side by side, then signals and defaults; and what they need of a state
+ * (LW_NEEDS_* of quantity.h). */
+typedef struct lw_value_order {
+    const lw_value_copy *coordinates, *speeds;
+    const int *entries; /* quantity_count quantities, then the others */
+    const bool *again;  /* per quantity: it belongs to the vector of the one before */
+    int coordinate_count, speed_count, quantity_count, count;
+    unsigned needs;
+} lw_value_order;
+
+/* The vector of values that expressions read: inputs, user states, signals, and the quantities of the state
+ * that some expression uses (signals.h). */
+typedef struct lw_values {
+    int input_count, state_count, signal_count, quantity_count, count;
+    lw_names state_names, signal_names; /* In the spec's order. */
+    double *starts;                     /* of the user states */
+    /* Per input, user state and signal: the expression of its default (NULL: a number), its rate, its
+     * value. */
+    const lw_function **functions;
+    struct lw_state_quantity *quantities;
+    /* What has to be computed for forces, for rates of user states, and for everything. */
+    lw_value_order for_forces, for_rates, for_all;
+    /* The same for forces and rates together, and for the model's events. */
+    lw_value_order for_motion, for_events;
+    /* The first element whose force depends on a quantity of the state, and the first that depends on a user
+     * state; -1: none does. */
+    int element_of_quantities, element_of_states;
+    /* The user states that motions depend on come first in this list, then those that the rates of these
+     * depend on; what their rates need is for_motions, without quantities. */
+    const int *moving;
+    int mover_count, moving_count;
+    lw_value_order for_motions;
+} lw_values;
+
+/* Is there nothing to compute for an order, so that expressions read the inputs as they are? */
+static inline bool lw_values_are_inputs(const lw_values *values, const lw_value_order *order) {
+    return order->count + order->coordinate_count + order->speed_count + values->state_count == 0;
+}
+
+typedef struct lw_output {
+    const lw_function *function; /* of t and the vector of values */
+    unsigned needs;
+    const char *unit;              /* of its columns in results; "": none */
+    double numerator, denominator; /* A value in SI units times denominator / numerator is in this unit. */
+} lw_output;
+
 /* What a model keeps of its spec (kept_spec.h). */
 typedef struct lw_kept_spec {
-    const void *bytes; /* The spec as bytes, if it has parameters; otherwise NULL. */
+    const void *bytes; /* The spec as bytes; NULL if it is not known. */
     size_t size;
     uint64_t fingerprint; /* A hash of the spec as bytes; 0 if the spec is not known. */
 } lw_kept_spec;
@@ -199,17 +275,24 @@ struct lw_model {
     lw_force *forces;
     int knot_count, rhythm_count;
     lw_model_knot *knots;   /* Times at which forces or motions have a jump or kink (model_knots.h), */
-    lw_knot *rhythms;       /* and those that recur. */
+    lw_knot *rhythms;       /* and those that recur, */
+    int *rhythm_groups;     /* in groups of so many neighbours of one period. */
     bool depends_on_time;   /* prescribed motions, or elements that are functions of t */
     bool forces_need_world; /* some element needs world poses */
     int constraint_count;
     lw_constraint *constraints;
+    int event_count;
+    lw_model_event *events;
     int idle_count;
     lw_idle *idle;
     lw_graph graph;
     lw_names body_names, joint_names; /* By label, and in the spec's order. */
+    lw_names force_names;             /* In the spec's order. */
     lw_names input_names;             /* In the spec's order. */
-    double *input_defaults;
+    double *input_defaults;           /* NAN: the default is an expression. */
+    lw_values values;
+    lw_names output_names; /* In the spec's order. */
+    lw_output *outputs;
     lw_names parameter_names; /* In the spec's order. */
     double *parameter_values;
     lw_kept_spec kept; /* Only in models of lw_model_compile. */

@@ -66,7 +66,13 @@ struct lw_data {
     double *S;      /* 6 per speed: motion subspace in the child's internal axes. */
     /* The state with prescribed entries filled in (lw_take_state). */
     double *q, *v, *vdot;
-    const double *inputs; /* Values in the model's order; their owner may change them between calls. */
+    /* Inputs and user states in the model's order; their owner may change them between calls. */
+    const double *inputs, *states;
+    /* The vector of values that expressions read: `inputs` itself if the model's forces use nothing but
+     * inputs, otherwise `computed`, which lw_signals fills. */
+    const double *values;
+    double *computed;
+    lw_jet *jets; /* Of inputs, user states and signals along the motion; NULL if no motion uses states. */
     /* Force elements (lw_forces). */
     double *tau;      /* Per speed: forces of joint elements and of the caller. */
     double *load;     /* 6 per body: wrench (torque about the internal origin; force) in internal axes. */
@@ -81,7 +87,7 @@ struct lw_data {
     /* Outcomes at which the conditions in laws, drives and applied forces are frozen
      * (lw_function_value_held). Per element: the index of its first outcome in `held`, or -1. NULL if nothing
      * is frozen. */
-    const int *held_of;
+    const int *held_of, *held_value_of; /* held_value_of: the same per entry of the vector of values */
     const double *held;
     /* Per element: its law or drive is extrapolated to zero speed by its slope; NULL if none is. */
     const bool *still;
@@ -143,6 +149,9 @@ void lw_put_coordinates(const lw_joint_entry *entry, const double *coordinates, 
 /* Replaces the entries of q that belong to cut joints by the angles of the poses, in the same revolution. */
 void lw_fit_cut_angles(const lw_model *model, double *q);
 
+/* Makes these the inputs and user states for all later calls; NULL: the defaults and start values. */
+void lw_data_set_values(const lw_model *model, lw_data *data, const double *inputs, const double *states);
+
 /* --- force.c -------------------------------------------------------------------------------------- */
 
 /* Loads and joint forces of all elements into load and tau (both overwritten), with their power; after
@@ -153,8 +162,23 @@ void lw_forces(const lw_model *model, lw_data *data, double t, bool potential);
 static inline const double *lw_held(const lw_data *data, int k) {
     return data->held_of && data->held_of[k] >= 0 ? data->held + data->held_of[k] : NULL;
 }
-/* Sets everything that lw_forces computes to zero. */
-void lw_forces_clear(const lw_model *model, lw_data *data);
+/* The same of an input's default, a user state's rate or a signal. */
+static inline const double *lw_held_value(const lw_data *data, int entry) {
+    return data->held_value_of && data->held_value_of[entry] >= 0 ? data->held + data->held_value_of[entry]
+                                                                  : NULL;
+}
+/* Conditions are held at these outcomes from now on; NULL: they are not held. */
+typedef struct lw_outcomes {
+    const int *of_force, *of_value; /* per element and per entry: the place of its first condition, or -1 */
+    const double *outcomes;
+} lw_outcomes;
+static inline void lw_data_hold(lw_data *data, const lw_outcomes *hold) {
+    data->held_of = hold ? hold->of_force : NULL;
+    data->held_value_of = hold ? hold->of_value : NULL;
+    data->held = hold ? hold->outcomes : NULL;
+}
+/* Sets everything that lw_forces computes to zero, and computes the signals that elements use. */
+void lw_forces_clear(const lw_model *model, lw_data *data, double t);
 /* Does an element act on a speed of the tree only, and not on bodies? */
 bool lw_force_in_joint(const lw_force *force);
 /* lw_forces for the elements first .. end - 1, added to the present values. */

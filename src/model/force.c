@@ -12,11 +12,13 @@
  *   friction   tau = -(viscous v + coulomb tanh(v / smoothing))
  *
  * Source   docs/theory/tree.md, section "Force elements".
- * Laws, applied forces and drives may depend on the inputs of data, too; such a law has no potential.
+ * Laws, applied forces and drives may depend on inputs, user states, signals and quantities of the state,
+ * too (signals.h); such a law has no potential.
  * Every element books its energy: a potential, or power as drives, forces or dissipation.
  * Cost     O(elements), no allocation.
  */
 #include "model/data.h"
+#include "model/signals.h"
 
 #include <math.h>
 
@@ -49,10 +51,10 @@ static void load_body(lw_data *data, int body, const double at[3], const double 
 static double value_of(const lw_function *f, const lw_data *data, int k, const double variables[3],
                        int speed) {
     if (!data->still || !data->still[k])
-        return lw_function_value_held(f, variables, data->inputs, lw_held(data, k));
+        return lw_function_value_held(f, variables, data->values, lw_held(data, k));
     lw_jet at[3];
     for (int c = 0; c < 3; c++) at[c] = (lw_jet){variables[c], c == speed, 0};
-    lw_jet jet = lw_function_jet_held(f, at, data->inputs, lw_held(data, k));
+    lw_jet jet = lw_function_jet_held(f, at, data->values, lw_held(data, k));
     return jet.f - (isfinite(jet.d) ? jet.d * variables[speed] : 0);
 }
 
@@ -64,7 +66,7 @@ static double parts_of(const lw_function *f, const lw_data *data, int k, const d
     for (int c = first; c <= last; c++) {
         lw_jet at[3];
         for (int i = 0; i < 3; i++) at[i] = (lw_jet){variables[i], i == c, 0};
-        double slope = lw_function_jet_held(f, at, data->inputs, lw_held(data, k)).d;
+        double slope = lw_function_jet_held(f, at, data->values, lw_held(data, k)).d;
         if (isfinite(slope)) size += fabs(slope * variables[c]);
     }
     return size;
@@ -202,7 +204,7 @@ static void applied(const lw_force *force, lw_data *data, const double *held, do
     double x[3], xdot[3], F[6], w[3], w_against[3], v_against[3], at[3];
     for (int k = 0; k < 6; k++) {
         const lw_function *component = force->components[k];
-        F[k] = component ? lw_function_value_held(component, &t, data->inputs, held) : 0;
+        F[k] = component ? lw_function_value_held(component, &t, data->values, held) : 0;
         if (component && held) held += lw_function_conditions(component);
     }
     point_motion(data, force->bodies[0], force->frames[0].p, x, xdot);
@@ -322,7 +324,7 @@ bool lw_force_in_joint(const lw_force *force) {
     return at_joint && force->closure < 0;
 }
 
-void lw_forces_clear(const lw_model *model, lw_data *data) {
+void lw_forces_clear(const lw_model *model, lw_data *data, double t) {
     data->potential = 0;
     data->power = (lw_power){0, 0, 0};
     if (model->forces_need_world) /* Otherwise no element loads a body. */
@@ -330,10 +332,11 @@ void lw_forces_clear(const lw_model *model, lw_data *data) {
     memset(data->tau, 0, (size_t)model->nv * sizeof *data->tau);
     if (model->closure_count)
         memset(data->cut_load, 0, 6 * (size_t)model->closure_count * sizeof *data->cut_load);
+    lw_signals(model, data, t);
 }
 
 void lw_forces(const lw_model *model, lw_data *data, double t, bool potential) {
-    lw_forces_clear(model, data);
+    lw_forces_clear(model, data, t);
     lw_forces_add(model, data, 0, model->force_count, t, potential);
 }
 

@@ -1,9 +1,10 @@
-/* kept_spec.c - the spec that a compiled model keeps, so that parameters can change while it moves.
+/* kept_spec.c - the spec that a compiled model keeps, so that parameters can change while it moves, and
+ * results files carry the whole model.
  *
  * A model is constant and shared. A change of a parameter makes another model of the same layout: the spec is
  * read from its bytes, changed (spec/bindings.c) and compiled with the same cuts.
  *
- * Cost     the bytes of a spec with parameters, about 300 per body; compiling again takes as long as
+ * Cost     the bytes of the spec, about 300 per body; compiling again takes as long as
  *          compiling.
  */
 #include "model/kept_spec.h"
@@ -14,21 +15,18 @@ lw_status lw_model_keep_spec(lw_model *model, const lw_spec *spec) {
     size_t size = 0;
     lw_status status = lw_spec_save(spec, NULL, 0, &size);
     if (status != LW_OK) return status;
-    const bool lasting = spec->parameter_count > 0;
-    unsigned char *bytes = lasting ? LW_NEW(model->arena, unsigned char, size) : malloc(size);
+    unsigned char *bytes = LW_NEW(model->arena, unsigned char, size);
     status = bytes ? lw_spec_save(spec, bytes, size, NULL) : LW_ERROR_MEMORY;
     if (status == LW_OK)
-        model->kept = (lw_kept_spec){.bytes = lasting ? bytes : NULL,
-                                     .size = size,
-                                     .fingerprint = lw_hash(LW_HASH_OF_NOTHING, bytes, size)};
-    if (!lasting) free(bytes);
+        model->kept = (lw_kept_spec){
+            .bytes = bytes, .size = size, .fingerprint = lw_hash(LW_HASH_OF_NOTHING, bytes, size)};
     return status;
 }
 
 lw_status lw_model_kept_spec(const lw_model *model, lw_spec **spec, lw_error *error) {
     *spec = NULL;
     if (!model->kept.bytes)
-        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, NULL, "the model keeps no parameters");
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, NULL, "the model keeps no spec");
     lw_status status = lw_spec_load(model->kept.bytes, model->kept.size, spec, error);
     if (status == LW_OK) lw_variant_cuts(model, (*spec)->joints);
     return status;

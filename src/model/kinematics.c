@@ -9,6 +9,7 @@
  */
 #include "model/data.h"
 #include "model/joint.h"
+#include "model/signals.h"
 #include <linkwork/tree.h>
 
 lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, lw_data **out) {
@@ -42,6 +43,8 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
         data->cosine = LW_NEW(arena, double, nv);
         data->composite = LW_NEW(arena, lw_rigid_inertia, n);
         data->cut_load = LW_NEW(arena, double, 6 * model->closure_count + 1);
+        data->computed = model->values.count ? LW_NEW(arena, double, model->values.count + 1) : NULL;
+        if (model->values.mover_count) data->jets = LW_NEW(arena, lw_jet, model->values.count + 1);
         data->columns = LW_NEW(arena, double, 6 * ((size_t)model->branches[0].end + 2));
     }
     if (lw_arena_failed(arena)) {
@@ -50,14 +53,27 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
     }
     lw_m3_identity(data->world[0].R);
     lw_m3_identity(data->motion[0].R);
-    data->inputs = model->input_defaults;
+    lw_data_set_values(model, data, NULL, NULL);
     *out = data;
     return LW_OK;
 }
 
+void lw_data_set_values(const lw_model *model, lw_data *data, const double *inputs, const double *states) {
+    const bool plain = lw_values_are_inputs(&model->values, &model->values.for_forces);
+    data->inputs = inputs ? inputs : model->input_defaults;
+    data->states = states ? states : model->values.starts;
+    data->values = plain ? data->inputs : data->computed;
+}
+
 lw_status lw_data_set_inputs(const lw_model *model, lw_data *data, const double *inputs) {
     if (!lw_data_fits(model, data)) return LW_ERROR_ARGUMENT;
-    data->inputs = inputs ? inputs : model->input_defaults;
+    lw_data_set_values(model, data, inputs, data->states);
+    return LW_OK;
+}
+
+lw_status lw_data_set_states(const lw_model *model, lw_data *data, const double *states) {
+    if (!lw_data_fits(model, data)) return LW_ERROR_ARGUMENT;
+    lw_data_set_values(model, data, data->inputs, states);
     return LW_OK;
 }
 
@@ -97,20 +113,26 @@ static void cardan_motion(const lw_jet angle[3], double quaternion[4], double w[
     wdot[2] += angle[2].dd;
 }
 
+static lw_jet motion_jet(const lw_data *data, const lw_function *function, const lw_jet *time) {
+    return data->jets ? lw_function_jet_along(function, time, data->jets)
+                      : lw_function_jet(function, time, NULL);
+}
+
 void lw_take_prescribed(const lw_model *model, lw_data *data, double t) {
     const lw_jet time = {t, 1, 0};
+    if (data->jets) lw_motion_jets(model, data, t);
     for (int k = 0; k < model->motion_count; k++) {
         const lw_motion *motion = &model->motions[k];
         const lw_link *link = &model->links[motion->body];
         int v = link->v + motion->speed;
         if (motion->count == 1) {
-            lw_jet jet = lw_function_jet(motion->functions[0], &time, NULL);
+            lw_jet jet = motion_jet(data, motion->functions[0], &time);
             data->q[link->q + motion->speed] = jet.f;
             data->v[v] = jet.d;
             data->vdot[v] = jet.dd;
         } else {
             lw_jet angle[3];
-            for (int i = 0; i < 3; i++) angle[i] = lw_function_jet(motion->functions[i], &time, NULL);
+            for (int i = 0; i < 3; i++) angle[i] = motion_jet(data, motion->functions[i], &time);
             int at = lw_joint_quaternion(link->joint.type);
             cardan_motion(angle, data->q + link->q + at, data->v + v, data->vdot + v);
         }

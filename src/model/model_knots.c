@@ -8,9 +8,10 @@
  *
  * where 3 units are for the knot's own rounding errors. Intervals that overlap are one knot: two switches so
  * close to one another cannot be told apart in double precision. Knots that recur (mod, floor, ceil) are kept
- * as at + k period; one whose period is not longer than four such intervals is left out from there on.
+ * as at + k period; one whose period is not longer than four such intervals is left out from there on. Those
+ * of a table that repeats have one period and lie within one; they are found by bisection.
  *
- * Cost     compiling: O(n log n) with n knots; lw_model_span: O(log n + recurring knots), no allocation.
+ * Cost     compiling: O(n log n) with n knots; lw_model_span: O(log n + different periods), no allocation.
  */
 #include "model/model_knots.h"
 #include "model/compile.h"
@@ -47,10 +48,25 @@ static void found(const lw_knot *knot, void *context) {
     }
 }
 
+static bool has(const lw_value_order *order, int entry) {
+    for (int k = 0; order && k < order->count; k++)
+        if (order->entries[k] == entry) return true;
+    return false;
+}
+
+/* The knots of signals and defaults of inputs in one order and not in another. */
+static void collect_values(const lw_model *model, const lw_value_order *order, const lw_value_order *other,
+                           collection *c) {
+    const int named = model->values.count - model->values.quantity_count;
+    for (int k = 0; k < order->count; k++)
+        if (order->entries[k] < named && !has(other, order->entries[k]))
+            lw_function_knots(model->values.functions[order->entries[k]], 0, found, c);
+}
+
 static void collect(const lw_model *model, collection *c) {
     for (int k = 0; k < model->motion_count; k++)
         for (int i = 0; i < model->motions[k].count; i++)
-            lw_function_knots(model->motions[k].functions[i], 0, found, c);
+            lw_function_motion_knots(model->motions[k].functions[i], 0, found, c);
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
         if (force->law) lw_function_knots(force->law, 2, found, c);
@@ -58,6 +74,10 @@ static void collect(const lw_model *model, collection *c) {
         for (int i = 0; i < 6; i++)
             if (force->components[i]) lw_function_knots(force->components[i], 0, found, c);
     }
+    collect_values(model, &model->values.for_forces, NULL, c);
+    collect_values(model, &model->values.for_rates, &model->values.for_forces, c);
+    for (int k = 0; k < model->values.state_count; k++)
+        lw_function_knots(model->values.functions[model->values.input_count + k], 0, found, c);
 }
 
 static int by_beginning(const void *x, const void *y) {
@@ -69,6 +89,14 @@ static int by_time(const void *x, const void *y) {
     const lw_knot *a = x, *b = y;
     if (a->period != b->period) return a->period > b->period ? 1 : -1;
     return (a->at > b->at) - (a->at < b->at);
+}
+
+/* The number of knots from this one on that have the same period and lie within one. */
+static int same_rhythm(const lw_knot *knots, int count) {
+    int same = 1;
+    while (same < count && knots[same].period == knots->period && knots[same].at - knots->at < knots->period)
+        same++;
+    return same;
 }
 
 lw_status lw_compile_knots(lw_compiler *compiler) {
@@ -98,6 +126,10 @@ lw_status lw_compile_knots(lw_compiler *compiler) {
             kept.rhythms[count++] = kept.rhythms[k];
     model->rhythms = kept.rhythms;
     model->rhythm_count = count;
+    model->rhythm_groups = LW_NEW(model->arena, int, count + 1);
+    if (!model->rhythm_groups) return LW_ERROR_MEMORY;
+    for (int k = 0, group = 0; k < count; k += model->rhythm_groups[group++])
+        model->rhythm_groups[group] = same_rhythm(&model->rhythms[k], count - k);
     return LW_OK;
 }
 
@@ -134,14 +166,34 @@ static void bound_by_rhythm(lw_time_span *span, const lw_knot *knot, double t) {
     }
 }
 
+/* Knots of one period, ascending and within one period of the first: the last that is not later in its period
+ * than t, and its neighbours on both sides. */
+static void bound_by_rhythms(lw_time_span *span, const lw_knot *knots, int count, double t) {
+    const double period = knots->period, phase = t - floor((t - knots->at) / period) * period;
+    int low = 0, high = count; /* The number of knots up to this phase is in low .. high. */
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (knots[middle].at <= phase)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (int k = -2; k <= 1; k++) bound_by_rhythm(span, &knots[(low + k + 2 * count) % count], t);
+}
+
 lw_time_span lw_model_span(const lw_model *model, double t) {
-    enum { MOST = 64 };
+    enum { MOST = 64, LEAST_GROUP = 4 };
     lw_time_span span;
     /* A knot that overlaps with one behind t lies behind it, too. */
     for (int round = 0; round < MOST; round++) {
         span = (lw_time_span){-HUGE_VAL, HUGE_VAL, HUGE_VAL};
         if (model->knot_count > 0) bound_by_knots(&span, model, t);
-        for (int k = 0; k < model->rhythm_count; k++) bound_by_rhythm(&span, &model->rhythms[k], t);
+        for (int k = 0, group = 0; k < model->rhythm_count; k += model->rhythm_groups[group++])
+            if (model->rhythm_groups[group] > LEAST_GROUP)
+                bound_by_rhythms(&span, &model->rhythms[k], model->rhythm_groups[group], t);
+            else
+                for (int i = 0; i < model->rhythm_groups[group]; i++)
+                    bound_by_rhythm(&span, &model->rhythms[k + i], t);
         if (!(span.after > t)) break;
         t = span.after;
         if (span.before > t) break;

@@ -398,7 +398,7 @@ static void find_contact(const lw_data *data, const lw_constraint *constraint, c
 }
 
 /* Computes two directions perpendicular to the normal of a plane, which rotate with the plane. */
-static void tangents(const double R[9], const double n[3], double first[3], double second[3]) {
+void lw_rolling_directions(const double R[9], const double n[3], double first[3], double second[3]) {
     double axis[3];
     lw_m3_mul_v(R, (const double[3]){1, 0, 0}, axis);
     if (fabs(lw_v3_dot(axis, n)) > 0.9) lw_m3_mul_v(R, (const double[3]){0, 1, 0}, axis);
@@ -425,7 +425,7 @@ static void rolling_rows(const lw_data *data, const lw_constraint *constraint, i
     lw_v3_sub(quick, part, quick);
 
     double first[3], second[3], gap[3];
-    tangents(data->world[plane].R, c.n, first, second);
+    lw_rolling_directions(data->world[plane].R, c.n, first, second);
     const double *direction[3] = {c.n, first, second};
     lw_v3_sub(c.touch, c.origin, gap);
     for (int k = 0; k < 3; k++) {

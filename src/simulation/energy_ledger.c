@@ -26,7 +26,7 @@ void lw_ledger_add(const lw_power *work, double books[LW_POWERS]) {
 
 void lw_ledger_jump(lw_simulation *s, const lw_energy *had) {
     const lw_energy has = lw_simulation_energy(s);
-    s->y[s->method->state_size + 1] += has.kinetic + has.potential - had->kinetic - had->potential;
+    s->y[lw_simulation_books(s) + 1] += has.kinetic + has.potential - had->kinetic - had->potential;
 }
 
 /* --- the balance ------------------------------------------------------------------------------------ */
@@ -34,13 +34,14 @@ void lw_ledger_jump(lw_simulation *s, const lw_energy *had) {
 lw_energy lw_simulation_energy(lw_simulation *s) {
     const lw_formulation *f = s->plan.formulation;
     const double t = lw_simulation_seen(s, s->t);
+    lw_simulation_see(s, s->y);
     f->from_state(s->method, t, s->y, s->q, s->v);
     return f->energy ? f->energy(s->method, t, s->y) : lw_energy_of(s->model, s->data, t, s->q, s->v);
 }
 
 lw_status lw_simulation_ledger(lw_simulation *s, lw_ledger *ledger) {
     if (!s || !ledger) return LW_ERROR_ARGUMENT;
-    const double *books = s->y + s->method->state_size;
+    const double *books = s->y + lw_simulation_books(s);
     const lw_energy energy = lw_simulation_energy(s);
     *ledger = (lw_ledger){energy.kinetic, energy.potential, books[0], books[1], books[2], 0};
     ledger->unaccounted = (energy.kinetic - s->initial.kinetic) + (energy.potential - s->initial.potential) -

@@ -36,15 +36,19 @@ static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool
     lw_method_options quiet = s->method_options;
     lw_error error = {0};
     quiet.note = NULL;
+    quiet.hold = NULL;
+    quiet.hold = NULL;
     *stiff = false;
     lw_status status = f->create(s->model, &quiet, &other.method, &error);
     if (status != LW_OK) return status;
     other.base.accepted = NULL;
     other.effort.given = true;
     double *state = s->work, *work = s->work + n;
+    lw_simulation_see(s, y);
     f->from_state(s->method, t, y, s->q, s->v);
     f->to_state(other.method, t, s->q, s->v, state);
-    memcpy(state + other.method->state_size, y + other.method->state_size, LW_POWERS * sizeof *y);
+    const int own = other.method->state_size;
+    memcpy(state + own, y + own, (size_t)(n - own) * sizeof *y);
     const double h = effort->step_mean, per_step = effort->evaluations_mean;
     const double border = 1; /* of h rho in any direction; accuracy alone may keep h rho below it. */
     if (h * lw_spectral_radius(&other.base, t, state, work) > border) {
@@ -55,7 +59,7 @@ static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool
                                 (long)most);
         /* work + n is the state displaced along the fastest motion. */
         const double times[2] = {t, t}, *const states[2] = {state, work + n};
-        if (*stiff) lw_find_cause(s->model, f, &s->method_options, 2, times, states, cause);
+        if (*stiff) lw_find_cause(s->model, f, &quiet, 2, times, states, cause);
     }
     f->destroy(other.method);
     return LW_OK;
@@ -66,10 +70,9 @@ static bool at_event(lw_simulation *s, double t, const double *y) {
     lw_system *system = &s->system.base;
     lw_error error = {0};
     if (system->root_count <= 0) return false;
-    if (system->root_count > 4 * system->size || system->roots(system, t, y, s->work, &error) != LW_OK)
-        return true;
+    if (system->roots(system, t, y, s->root_values, &error) != LW_OK) return true;
     for (int k = 0; k < system->root_count; k++)
-        if (!(s->work[k] > 0)) return true;
+        if (!(s->root_values[k] > 0)) return true;
     return false;
 }
 

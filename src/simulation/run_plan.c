@@ -18,9 +18,10 @@ static bool is_automatic(const char *name) { return !name || strcmp(name, "auto"
 static lw_status choose_start(lw_run_plan *plan, lw_error *error) {
     const lw_model *model = plan->model;
     const lw_run_options *options = &plan->options;
-    lw_model_initial_state(model, plan->q, plan->v);
-    if (options->q) memcpy(plan->q, options->q, (size_t)model->nq * sizeof *plan->q);
-    if (options->v) memcpy(plan->v, options->v, (size_t)model->nv * sizeof *plan->v);
+    /* The caller may give and take the state in the same arrays. */
+    lw_model_initial_state(model, options->q ? NULL : plan->q, options->v ? NULL : plan->v);
+    if (options->q) memmove(plan->q, options->q, (size_t)model->nq * sizeof *plan->q);
+    if (options->v) memmove(plan->v, options->v, (size_t)model->nv * sizeof *plan->v);
     plan->options.q = plan->q, plan->options.v = plan->v;
     plan->assembly.moved_joint = plan->assembly.changed_joint = -1;
     if (options->as_given) return LW_OK;

@@ -66,11 +66,20 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
     if (status == LW_OK) status = check_sample(s, lw_simulation_seen(s, t), first || last, error);
     if (status != LW_OK || !options->observe) return status;
     if (s->reactions && f->reactions && s->integrator->needs_step) f->reactions(s->method, t, s->reactions);
+    const int outputs = s->model->output_names.count;
+    if (outputs) {
+        status = lw_simulation_compute_outputs(s, s->vdot, s->reactions, 0, outputs, s->outputs, error);
+        if (status != LW_OK) return status;
+    }
     const lw_sample shown = {.t = t,
                              .q = s->q,
                              .v = s->v,
                              .vdot = s->vdot,
                              .reactions = s->reactions,
+                             .multipliers = s->reactions ? lw_checked_multipliers(s->checked) : NULL,
+                             .inputs = s->inputs,
+                             .states = s->model->values.state_count ? s->y + lw_simulation_own(s) : NULL,
+                             .outputs = outputs ? s->outputs : NULL,
                              .ledger = ledger,
                              .position_violation = position,
                              .velocity_violation = velocity,

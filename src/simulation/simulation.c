@@ -1,4 +1,4 @@
-/* simulation.c - an initial-value problem that the caller advances: creation, advancing, state, inputs.
+/* simulation.c - an initial-value problem that the caller advances: creation, advancing, state.
  *
  * The caller's state (t, y) may lie within the last step of the integrator, which is ahead of it. As long as
  * nothing is changed the integrator continues from the end of its step, so that the requested times do not
@@ -24,15 +24,20 @@
 static lw_status take_memory(lw_simulation *s, lw_error *error) {
     const lw_model *model = s->model;
     const lw_run_options *options = &s->plan.options;
-    const size_t n = (size_t)s->method->state_size + LW_POWERS;
+    const size_t n = (size_t)lw_simulation_books(s) + LW_POWERS;
     const size_t nq = (size_t)model->nq + 1, nv = (size_t)model->nv + 1;
-    const size_t events = (size_t)options->event_count;
     lw_arena *arena = s->arena;
     s->y = LW_NEW(arena, double, n);
     s->q = LW_NEW(arena, double, nq);
     s->shown = LW_NEW(arena, double, nq);
     s->parameters = LW_NEW(arena, double, lw_model_parameter_count(model) + 1);
     s->v = LW_NEW(arena, double, nv);
+    const size_t states = (size_t)model->values.state_count;
+    if (states) {
+        s->rate_q = LW_NEW(arena, double, nq);
+        s->rate_v = LW_NEW(arena, double, nv);
+        if (s->plan.integrator->needs_step) s->implicit = LW_NEW(arena, double, states *(states + 5));
+    }
     s->work = LW_NEW(arena, double, 4 * n);
     s->kept = LW_NEW(arena, double, n);
     s->next_y = LW_NEW(arena, double, n);
@@ -44,65 +49,89 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     s->anchor.decided = LW_NEW(arena, unsigned char, archive.used + 1);
     for (int k = 0; k < LW_EFFORT_STATES; k++) s->system.states[k] = LW_NEW(arena, double, n);
     s->system.differential = LW_NEW(arena, bool, n);
-    s->sides = LW_NEW(arena, signed char, events + 1);
-    s->happened = LW_NEW(arena, bool, events + 1);
-    s->event_values = LW_NEW(arena, double, events + 1);
     if (options->want_accelerations || options->want_reactions) s->vdot = LW_NEW(arena, double, nv);
     if (options->want_reactions)
         s->reactions = LW_NEW(arena, double, 6 * (size_t)lw_model_joint_count(model) + 1);
     s->checked = lw_checked_create(model);
-    if (lw_arena_failed(arena) || !s->checked || lw_data_create(model, s->allocator, &s->data) != LW_OK)
+    if (lw_arena_failed(arena) || !lw_simulation_late_memory(s) || !s->checked ||
+        lw_data_create(model, s->allocator, &s->data) != LW_OK)
         return lw_out_of_memory(error);
-    s->data->inputs = s->inputs;
+    lw_data_set_values(model, s->data, s->inputs, s->states);
     return LW_OK;
+}
+
+lw_status lw_simulation_take_roots(lw_simulation *s, lw_error *error) {
+    if (s->root_values && s->system.base.root_count <= s->root_room) return LW_OK;
+    s->root_room = s->system.base.root_count;
+    s->root_values = LW_NEW(s->arena, double, s->root_room + 1);
+    return s->root_values ? LW_OK : lw_out_of_memory(error);
 }
 
 /* Sets inputs, force and notes before the method, which keeps references to them, is created. */
 static lw_status create_method(lw_simulation *s, lw_error *error) {
     const lw_run_options *options = &s->plan.options;
     const int inputs = lw_model_input_count(s->model);
+    const int states = s->model->values.state_count;
     s->inputs = LW_NEW(s->arena, double, inputs + 1);
+    s->states = LW_NEW(s->arena, double, states + 1);
+    s->starts = LW_NEW(s->arena, double, states + 1);
     s->force = (lw_outer_force){.add = options->force,
                                 .context = options->context,
                                 .tau = LW_NEW(s->arena, double, s->model->nv + 1)};
     if (lw_arena_failed(s->arena)) return lw_out_of_memory(error);
     for (int k = 0; k < inputs; k++) s->inputs[k] = lw_model_input_default(s->model, k);
+    for (int k = 0; k < states; k++)
+        s->states[k] = s->starts[k] = options->states ? options->states[k] : s->model->values.starts[k];
+    s->plan.options.states = s->starts;
     s->method_options = s->plan.method_options;
     s->method_options.note = lw_simulation_tell;
     s->method_options.note_context = s;
     s->method_options.inputs = s->inputs;
+    s->method_options.states = s->states;
     s->method_options.force = options->force ? &s->force : NULL;
+    if (!lw_simulation_switches_create(s, s->model) || !lw_simulation_events_create(s)) return lw_out_of_memory(error);
+    lw_simulation_switches_offer(s);
+    unsigned char *degrees = LW_NEW(s->arena, unsigned char, s->model->values.count + 1);
+    if (!degrees) return lw_out_of_memory(error);
+    s->timed = lw_conditions_in_time(s->model, degrees);
     return s->plan.formulation->create(s->model, &s->method_options, &s->method, error);
 }
 
-/* Makes (q, v) at t the present state; the ledger's integrals are kept. */
+/* Makes (q, v) at t the present state; user states and the ledger's integrals are kept. */
 static void take_state(lw_simulation *s, double t, const double *q, const double *v) {
     s->t = t;
     s->span = lw_model_span(s->model, t);
     memcpy(s->q, q, (size_t)s->model->nq * sizeof *q);
     memcpy(s->v, v, (size_t)s->model->nv * sizeof *v);
+    lw_simulation_see(s, s->y);
     s->plan.formulation->to_state(s->method, t, s->q, s->v, s->y);
+    lw_simulation_switch_settle(s, t, s->y);
+    lw_simulation_event_forget(s);
     s->stale = true;
 }
 
 /* Computes q and v of the present state in the simulation's own arrays. */
 static void look(const lw_simulation *s) {
+    lw_simulation_see(s, s->y);
     s->plan.formulation->from_state(s->method, lw_simulation_seen(s, s->t), s->y, s->q, s->v);
 }
 
 /* Starts the method from the present state, and makes the integrator restart. */
-static lw_status begin(lw_simulation *s, lw_error *error);
 
 static lw_status start(lw_simulation *s, lw_error *error) {
     s->integrator = s->plan.integrator;
-    s->event = s->deferred = -1;
+    s->event = s->deferred = s->stopped_by = -1;
     s->t_stop = HUGE_VAL;
     s->summary = (lw_run_summary){.method = s->plan.formulation->name, .integrator = s->integrator->name};
     lw_watch_start(&s->watch, s->model);
     lw_passage_start(&s->passage, s->model, s->plan.formulation);
     lw_simulation_system_make(s);
+    lw_status status = lw_simulation_take_roots(s, error);
+    if (status != LW_OK) return status;
+    for (int k = 0; k < s->model->values.state_count; k++)
+        s->y[lw_simulation_own(s) + k] = s->starts[k];
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
-    lw_status status = begin(s, error);
+    status = lw_simulation_begin(s, error);
     if (status != LW_OK) return status;
     s->initial = lw_simulation_energy(s);
     s->lowest = s->initial.potential;
@@ -130,9 +159,12 @@ lw_status lw_simulation_create(const lw_model *model, const lw_run_options *opti
     s->allocator = own;
     lw_status status = allocator && !own ? lw_out_of_memory(error)
                                          : lw_run_plan_make(model, options, arena, &s->plan, error);
-    if (status == LW_OK && s->plan.integrator->needs_step && options->event_count > 0)
-        status = lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "choose an integrator such as erk or bdf",
-                         "integrator %s does not locate events", s->plan.integrator->name);
+    if (status == LW_OK && s->plan.integrator->needs_step && options->event_count + model->event_count > 0)
+        status = lw_fail(error, LW_ERROR_UNSUPPORTED, NULL,
+                         "choose an integrator such as erk or bdf, and a method that goes with it",
+                         "integrator %s takes its method's own conserving steps, within which no instant of an "
+                         "event can be located",
+                         s->plan.integrator->name);
     if (status == LW_OK) status = create_method(s, error);
     if (status == LW_OK) status = take_memory(s, error);
     if (status == LW_OK) status = start(s, error);
@@ -195,13 +227,14 @@ static void take_next_integrator(lw_simulation *s) {
 static lw_status set_off(lw_simulation *s, lw_error *error) {
     const lw_formulation *f = s->plan.formulation;
     lw_system *system = &s->system.base;
+    lw_simulation_see(s, s->y);
     lw_status status = f->project ? f->project(s->method, lw_simulation_seen(s, s->t), s->y, error) : LW_OK;
     if (status != LW_OK) return status;
     /* An integrator that was to take over later, from a state that is no longer reached, starts here. */
     if (s->next) take_next_integrator(s);
     s->accepted = s->t;
     lw_simulation_mark(s, s->t, s->y);
-    if (s->deferred >= 0) memset(s->happened, 0, (size_t)s->plan.options.event_count * sizeof *s->happened);
+    if (s->deferred >= 0) memset(s->happened, 0, (size_t)s->event_count * sizeof *s->happened);
     s->deferred = -1;
     lw_simulation_event_await(s);
     if (s->integration)
@@ -217,15 +250,17 @@ static lw_status set_off(lw_simulation *s, lw_error *error) {
     return status;
 }
 
-static lw_status begin(lw_simulation *s, lw_error *error) {
+lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
     lw_system *system = &s->system.base;
     lw_status status = LW_OK;
     s->span = lw_model_span(s->model, s->t);
-    if (system->root_count > s->plan.options.event_count) {
+    if (system->root_count > system->watched) {
         s->crossed_t = lw_simulation_seen(s, s->t);
         memcpy(s->crossed_y, s->y, (size_t)system->size * sizeof *s->y);
+        lw_simulation_see(s, s->y);
         status = s->plan.formulation->cross(s->method, s->crossed_t, s->y, NULL, error);
     }
+    lw_simulation_switch_settle(s, s->t, s->y);
     return status == LW_OK ? set_off(s, error) : status;
 }
 
@@ -271,18 +306,24 @@ static lw_status take_step(lw_simulation *s, double *t, lw_error *error) {
     return status == LW_ERROR_STOPPED && s->next && s->event < 0 ? LW_OK : status;
 }
 
-/* Calls the caller's function at an event, which may change state and inputs; returns whether to continue. */
-static bool tell_of_event(lw_simulation *s) {
+/* Carries out the model's events, and calls the caller's function for its own, which may change state and
+ * inputs; goes_on: nobody asks to stop. */
+static lw_status tell_of_event(lw_simulation *s, bool *goes_on, lw_error *error) {
     const lw_run_options *options = &s->plan.options;
-    bool goes_on = options->happened != NULL;
+    const int own = s->model->event_count;
+    bool stop = false;
     s->stale = true;
-    for (int k = s->event; k < options->event_count && options->happened; k++) {
+    lw_status status = own > 0 ? lw_simulation_event_act(s, &stop, error) : LW_OK;
+    *goes_on = status == LW_OK && !stop;
+    s->event = -1;
+    for (int k = own; k < s->event_count && status == LW_OK; k++) {
         if (!s->happened[k]) continue;
-        s->event = k;
-        goes_on = options->happened(s, k, options->context) && goes_on;
+        s->event = k - own;
+        if (!options->happened || !options->happened(s, k - own, options->context)) *goes_on = false;
+        if (!options->happened) break;
     }
-    if (goes_on) s->event = -1;
-    return goes_on;
+    if (*goes_on) s->event = -1;
+    return status;
 }
 
 /* Moves the end of the run, from which progress is predicted, if the caller advances beyond it. */
@@ -299,7 +340,7 @@ static lw_status go(lw_simulation *s, double t, bool step, double t_stop, lw_err
     s->target = step ? HUGE_VAL : t;
     if (t_stop != s->t_stop) s->stale = true, s->t_stop = t_stop;
     for (;;) {
-        lw_status status = s->stale ? begin(s, error) : LW_OK;
+        lw_status status = s->stale ? lw_simulation_begin(s, error) : LW_OK;
         if (!between_knots) {
             from = s->t;
             memcpy(s->kept, s->y, size);
@@ -326,7 +367,10 @@ static lw_status go(lw_simulation *s, double t, bool step, double t_stop, lw_err
         }
         between_knots = false;
         s->t = s->accepted; /* y belongs to this time, by system_accepted or come_to_deferred. */
-        if (!tell_of_event(s)) return LW_EVENT;
+        bool goes_on;
+        status = tell_of_event(s, &goes_on, error);
+        if (status != LW_OK) return status;
+        if (!goes_on) return LW_EVENT;
         if (step || !(t > s->t)) return LW_OK;
     }
 }
@@ -365,6 +409,7 @@ const char *lw_simulation_method_reason(const lw_simulation *s) { return s ? s->
 const char *lw_simulation_integrator(const lw_simulation *s) { return s ? s->integrator->name : NULL; }
 double lw_simulation_time(const lw_simulation *s) { return s ? s->t : NAN; }
 int lw_simulation_event(const lw_simulation *s) { return s ? s->event : -1; }
+int lw_simulation_model_event(const lw_simulation *s) { return s ? s->stopped_by : -1; }
 
 lw_status lw_simulation_state(const lw_simulation *s, double *q, double *v) {
     if (!s) return LW_ERROR_ARGUMENT;
@@ -381,6 +426,7 @@ const double *lw_simulation_tau(lw_simulation *s, double t, const double *q, con
 lw_status lw_simulation_accelerations(lw_simulation *s, double *vdot, double *reactions, lw_error *error) {
     if (!s) return is_missing(error);
     const double t = lw_simulation_seen(s, s->t);
+    if (s->stale) lw_simulation_switch_settle(s, s->t, s->y);
     look(s);
     return lw_checked_accelerations(s->checked,
                                     &(lw_checked_state){s->method, &s->method_options, t, s->q, s->v,
@@ -462,43 +508,10 @@ lw_status lw_simulation_reset(lw_simulation *s, lw_error *error) {
     s->before = s->looked = (lw_integrator_statistics){0};
     s->warned = s->told_jumps = false;
     s->checked_at = 0;
+    memset(s->happened, 0, (size_t)s->event_count * sizeof *s->happened);
+    memset(s->impacts, 0, (size_t)s->model->event_count * sizeof *s->impacts);
+    lw_simulation_switches_reset(s);
     lw_passage_end(&s->passage);
     memset(s->y, 0, (size_t)s->system.base.size * sizeof *s->y);
     return start(s, error);
-}
-
-lw_status lw_simulation_set_input(lw_simulation *s, int input, double value) {
-    if (!s || input < 0 || input >= lw_model_input_count(s->model) || !isfinite(value))
-        return LW_ERROR_ARGUMENT;
-    if (s->inputs[input] == value) return LW_OK;
-    s->inputs[input] = value;
-    s->stale = true;
-    return LW_OK;
-}
-
-lw_status lw_simulation_set_inputs(lw_simulation *s, const double *values) {
-    if (!s || !values) return LW_ERROR_ARGUMENT;
-    const int count = lw_model_input_count(s->model);
-    for (int k = 0; k < count; k++)
-        if (!isfinite(values[k])) return LW_ERROR_ARGUMENT;
-    for (int k = 0; k < count; k++) (void)lw_simulation_set_input(s, k, values[k]);
-    return LW_OK;
-}
-
-double lw_simulation_input(const lw_simulation *s, int input) {
-    return s && input >= 0 && input < lw_model_input_count(s->model) ? s->inputs[input] : NAN;
-}
-
-lw_status lw_simulation_output(lw_simulation *s, int output, double *value) {
-    if (!s || !value || output < 0 || output >= lw_model_output_count(s->model)) return LW_ERROR_ARGUMENT;
-    *value = NAN;
-    return LW_ERROR_UNSUPPORTED;
-}
-
-lw_status lw_simulation_outputs(lw_simulation *s, double *values) {
-    if (!s || !values) return LW_ERROR_ARGUMENT;
-    lw_status status = LW_OK;
-    for (int k = 0; k < lw_model_output_count(s->model) && status == LW_OK; k++)
-        status = lw_simulation_output(s, k, values + k);
-    return status;
 }

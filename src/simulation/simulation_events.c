@@ -1,47 +1,305 @@
-/* simulation_events.c - the caller's events: times at which a value g(t, q, v) passes through zero.
+/* simulation_events.c - events: instants at which a value g passes through zero, of the model and of the
+ * caller.
  *
  * Integrators find zeros of root functions that are positive before an event. An event that is awaited from
  * the side where g has the sign s has the root function s g; one that is not awaited has 1. After each
- * accepted step an event is awaited if g has the sign from which its direction starts. After it has happened
- * it is not awaited until a step ends where g is not zero. A value that begins at zero, or is left at zero by
- * the event itself, therefore does not trigger the event again.
+ * accepted step an event is awaited if g has the sign from which its direction starts.
+ *
+ * Where g begins at zero, or was left there by the event itself, the side is the one to which it goes, by the
+ * rate of the state; if this does not tell either, the event is not awaited until a step ends where g is not
+ * zero. Until then rounding may leave it a little beyond zero, at d, and its root function is s g + 2 |d|.
+ * The event therefore does not trigger itself again.
+ *
+ * An impact keeps a joint from going on, and is awaited at once from the side that it came from. A joint that
+ * comes to rest at its stop triggers it without end instead of going through; this ends the run with the
+ * reason.
+ *
+ * Events of the model come first, in its order, then those of the caller. Actions of the model's events are
+ * carried out one after the other; events whose values they carry past zero happen at the same instant.
+ *
+ * Source   docs/theory/events.md, (7) to (9).
  */
+#include "model/signals.h"
 #include "simulation/simulation_parts.h"
 
-static void values_at(lw_simulation *s, double t, const double *y) {
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { ENDLESS = 100 };             /* events of one name in an instant, */
+static const double instant = 1e-6; /* which is this part of the run */
+
+bool lw_simulation_events_create(lw_simulation *s) {
+    const size_t own = (size_t)s->model->event_count, all = own + (size_t)s->plan.options.event_count;
+    s->event_count = (int)all;
+    s->event_needs = s->model->values.for_events.needs != 0;
+    s->sides = LW_NEW(s->arena, signed char, all + 1);
+    s->opposite = LW_NEW(s->arena, signed char, all + 1);
+    s->happened = LW_NEW(s->arena, bool, all + 1);
+    s->event_values = LW_NEW(s->arena, double, all + 1);
+    s->offsets = LW_NEW(s->arena, double, all + 1);
+    s->ahead = LW_NEW(s->arena, double, 4 * (all + 1));
+    s->impacts = LW_NEW(s->arena, lw_impact, own + 1);
+    s->impulse = LW_NEW(s->arena, double, own ? 4 * (size_t)s->model->nv : 1);
+    return !lw_arena_failed(s->arena);
+}
+
+/* Puts a state into q, v and data, as far as events need it. */
+static void take(lw_simulation *s, double t, const double *y) { lw_simulation_take(s, t, y, s->event_needs); }
+
+/* Computes the vector of values that expressions of the model's events read, in the state that has been
+ * taken; NULL if that cannot be done. */
+static const double *compute(lw_simulation *s, double t, lw_error *error) {
+    const lw_value_order *order = &s->model->values.for_events;
+    const double seen = lw_simulation_seen(s, t);
+    lw_quantity_source source = {.t = seen};
+    if (lw_values_are_inputs(&s->model->values, order)) return s->data->inputs;
+    if (order->needs & ~(unsigned)LW_NEEDS_KINEMATICS &&
+        lw_simulation_source(s, order->needs, seen, NULL, NULL, &source, error) != LW_OK)
+        return NULL;
+    lw_values_compute(s->model, s->data, seen, &source, order);
+    return s->data->computed;
+}
+
+/* The values of all events in the state that has been taken. */
+static void values_at(lw_simulation *s, double t) {
     const lw_run_options *options = &s->plan.options;
-    s->plan.formulation->from_state(s->method, lw_simulation_seen(s, t), y, s->q, s->v);
+    const int own = s->model->event_count;
+    const double *values = own > 0 ? compute(s, t, NULL) : NULL;
+    for (int k = 0; k < own; k++)
+        s->event_values[k] = values ? lw_function_value(s->model->events[k].when, &t, values) : NAN;
     for (int k = 0; k < options->event_count; k++)
-        s->event_values[k] = options->events[k].value(t, s->q, s->v, options->context);
+        s->event_values[own + k] = options->events[k].value(t, s->q, s->v, options->context);
 }
 
-void lw_simulation_event_roots(lw_simulation *s, double t, const double *y, double *values) {
-    if (s->plan.options.event_count == 0) return;
-    values_at(s, t, y);
-    for (int k = 0; k < s->plan.options.event_count; k++)
-        values[k] = s->sides[k] ? s->sides[k] * s->event_values[k] : 1;
+static double root_of(const lw_simulation *s, int k, int side) {
+    return side * s->event_values[k] + s->offsets[k];
 }
 
-/* The side from which an event with this present value is awaited. */
-static signed char side_of(const lw_event_function *event, double value) {
-    return value > 0 && event->direction <= 0 ? 1 : value < 0 && event->direction >= 0 ? -1 : 0;
+void lw_simulation_event_roots(lw_simulation *s, double t, bool arming, double *values) {
+    if (s->event_count == 0) return;
+    values_at(s, t);
+    for (int k = 0; k < s->event_count; k++) {
+        const int side = s->sides[k] ? s->sides[k] : arming ? s->opposite[k] : 0;
+        values[k] = side ? root_of(s, k, side) : 1;
+    }
+}
+
+/* Event k is awaited from now on if the side of its value, or that to which it goes, is the one from which
+ * its direction starts. */
+static void await(lw_simulation *s, int k, int side) {
+    const int own = s->model->event_count;
+    const int direction = k < own ? s->model->events[k].direction : s->plan.options.events[k - own].direction;
+    const bool awaited = side * direction <= 0;
+    s->sides[k] = (signed char)(awaited ? side : 0);
+    s->opposite[k] = (signed char)(awaited ? 0 : side);
+    s->offsets[k] = side && !(side * s->event_values[k] > 0) ? 2 * fabs(s->event_values[k]) + DBL_MIN : 0;
+}
+
+static int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
+
+/* An event has just happened, or its value is zero. */
+static bool rests(const lw_simulation *s, int k) { return s->happened[k] || s->event_values[k] == 0; }
+
+/* Computes the values of all events a little later, at three instants of which each is AHEAD times as far as
+ * the one before, by the rate of the state; false if there is none. */
+static bool look_ahead(lw_simulation *s) {
+    lw_system *system = &s->system.base;
+    const double span = fmax(s->plan.options.end - s->plan.options.start, 1e-6 * fabs(s->t));
+    double *rate = s->work, *y = s->work + system->size, later = 1e-8 * span;
+    if (!system->derivative || system->derivative(system, s->t, s->y, rate, NULL) != LW_OK) return false;
+    for (int i = 1; i <= 3; i++, later *= 16) {
+        for (int n = 0; n < system->size; n++) y[n] = s->y[n] + later * rate[n];
+        take(s, s->t + later, y);
+        values_at(s, s->t + later);
+        for (int k = 0; k < s->event_count; k++) s->ahead[i * s->event_count + k] = s->event_values[k];
+    }
+    take(s, s->t, s->y);
+    values_at(s, s->t);
+    return true;
+}
+
+/* The side to which the value of event k goes, or 0: rounding does not grow from one instant to the next. */
+static int side_ahead(const lw_simulation *s, int k) {
+    double before = 0;
+    int side = 0;
+    for (int i = 1; i <= 3; i++) {
+        const double change = s->ahead[i * s->event_count + k] - s->event_values[k];
+        if (!(fabs(change) >= 4 * fabs(before)) || change == 0 || (side && sign_of(change) != side)) return 0;
+        side = sign_of(change);
+        before = change;
+    }
+    return side;
 }
 
 void lw_simulation_event_await(lw_simulation *s) {
-    if (s->plan.options.event_count == 0) return;
-    values_at(s, s->t, s->y);
-    for (int k = 0; k < s->plan.options.event_count; k++)
-        s->sides[k] = s->happened[k] ? 0 : side_of(&s->plan.options.events[k], s->event_values[k]);
+    bool ahead = false;
+    if (s->event_count == 0) return;
+    take(s, s->t, s->y);
+    values_at(s, s->t);
+    for (int k = 0; k < s->event_count; k++) ahead |= rests(s, k) && s->offsets[k] == 0;
+    if (ahead) ahead = look_ahead(s);
+    for (int k = 0; k < s->event_count; k++) {
+        if (s->sides[k] && s->offsets[k] > 0) continue; /* It is awaited already: an impact. */
+        if (rests(s, k))
+            await(s, k, ahead ? side_ahead(s, k) : 0);
+        else
+            await(s, k, sign_of(s->event_values[k]));
+    }
 }
 
-int lw_simulation_event_look(lw_simulation *s, double t, const double *y) {
-    int first = -1;
-    values_at(s, t, y);
-    for (int k = 0; k < s->plan.options.event_count; k++) {
-        const double value = s->event_values[k];
-        s->happened[k] = s->sides[k] && !(s->sides[k] * value > 0);
-        s->sides[k] = s->happened[k] ? 0 : side_of(&s->plan.options.events[k], value);
-        if (s->happened[k] && first < 0) first = k;
+void lw_simulation_event_forget(lw_simulation *s) {
+    for (int k = 0; k < s->event_count; k++) s->sides[k] = s->opposite[k] = 0, s->offsets[k] = 0;
+}
+
+/* Fails if a value is not a number. */
+static lw_status check(const lw_simulation *s, double t, lw_error *error) {
+    for (int k = 0; k < s->model->event_count; k++) {
+        const lw_model_event *event = &s->model->events[k];
+        if (isnan(s->event_values[k]))
+            return lw_fail_at(error, LW_ERROR_SINGULAR, s->model->file, event->place, "event", event->name,
+                              "look for a division by zero, or a root or logarithm of what is negative there",
+                              "the value that it waits for is not a number at t = %.9g", t);
     }
-    return first;
+    return LW_OK;
+}
+
+lw_status lw_simulation_event_look(lw_simulation *s, double t, const double *y, int *happened,
+                                   lw_error *error) {
+    int first = -1;
+    take(s, t, y);
+    values_at(s, t);
+    *happened = -1;
+    lw_status status = check(s, t, error);
+    if (status != LW_OK) return status;
+    for (int k = 0; k < s->event_count; k++) {
+        const int side = s->sides[k] ? s->sides[k] : s->opposite[k];
+        s->happened[k] = s->sides[k] && !(root_of(s, k, side) > 0);
+        if (s->happened[k]) {
+            if (k < s->model->event_count) s->impacts[k].side = (signed char)side;
+            if (first < 0) first = k;
+            s->sides[k] = s->opposite[k] = 0;
+        } else if (!(s->offsets[k] > 0) || side * s->event_values[k] > 0 || !(root_of(s, k, side) > 0))
+            await(s, k, sign_of(s->event_values[k]));
+    }
+    *happened = first;
+    return LW_OK;
+}
+
+/* --- the model's events ---------------------------------------------------------------------------- */
+
+/* Fails if the event has happened too often in an instant. */
+static lw_status count(lw_simulation *s, int k, lw_error *error) {
+    const lw_model_event *event = &s->model->events[k];
+    lw_impact *impact = &s->impacts[k];
+    const double span = instant * fmax(s->plan.options.end - s->plan.options.start, DBL_EPSILON * fabs(s->t));
+    if (impact->count == 0 || s->t - impact->since > span) impact->since = s->t, impact->count = 0;
+    if (++impact->count <= ENDLESS) return LW_OK;
+    const bool hits = event->action == LW_ACTION_RESTITUTION;
+    return lw_fail_at(
+        error, LW_ERROR_INTEGRATION, s->model->file, event->place, "event", event->name,
+        hits ? "let it stop the run (do: stop), or hold the joint at rest by a stiff contact: a "
+               "force with a law such as if(x < 0, -1e6*x, 0)"
+             : "let what it sets lead away from zero, e.g. by two values with a gap between them "
+               "(hysteresis)",
+        hits ? "it has happened %d times within %.2g s at t = %.9g: the joint has come to rest "
+               "at its stop, within the tolerance, and impacts would follow without end"
+             : "it has happened %d times within %.2g s at t = %.9g, and would go on without end",
+        ENDLESS, s->t - impact->since, s->t);
+}
+
+static lw_status set(lw_simulation *s, const lw_model_event *event, lw_error *error) {
+    lw_status status = LW_OK;
+    double values[LW_EVENT_SETS];
+    take(s, s->t, s->y);
+    const double *seen = compute(s, s->t, error);
+    for (int i = 0; i < event->set_count; i++) {
+        values[i] = seen ? lw_function_value(event->sets[i].value, &s->t, seen) : NAN;
+        if (!isfinite(values[i]))
+            return lw_fail_at(error, LW_ERROR_INTEGRATION, s->model->file, event->place, "event", event->name,
+                              "look at the expression of this value", "at t = %.9g \"%s\" would be set to %g",
+                              s->t, event->sets[i].name, values[i]);
+    }
+    for (int i = 0; i < event->set_count && status == LW_OK; i++) {
+        const lw_model_event_set one = event->sets[i];
+        if (one.kind == LW_SET_INPUT)
+            status = lw_simulation_set_input(s, one.index, values[i]);
+        else if (one.kind == LW_SET_STATE)
+            s->y[lw_simulation_own(s) + one.index] = values[i];
+        else {
+            const int k = (int)(event - s->model->events); /* The model may be another one afterwards. */
+            status = lw_simulation_set_parameter(s, one.index, values[i], error);
+            event = &s->model->events[k];
+        }
+    }
+    return status;
+}
+
+/* Carries out event k, which has happened. */
+static lw_status act(lw_simulation *s, int k, bool *stop, lw_error *error) {
+    const lw_model_event *event = &s->model->events[k];
+    lw_impact *impact = &s->impacts[k];
+    if (event->action == LW_ACTION_RESTITUTION) {
+        take(s, s->t, s->y);
+        const double *seen = compute(s, s->t, error);
+        const double factor = seen ? lw_function_value(event->impact_factor, &s->t, seen) : NAN;
+        lw_status status = lw_simulation_impact(s, event, factor, impact, s->offsets[k] > 0, error);
+        /* The event is awaited at once from where it came, a rounding error beyond where it is: a joint that
+         * stays at its stop must not get any farther by many impacts. */
+        s->sides[k] = impact->side, s->opposite[k] = 0;
+        s->offsets[k] = (1 + 4 * DBL_EPSILON) * fabs(s->event_values[k]) + DBL_MIN;
+        s->happened[k] = false;
+        /* A rebound that a step does not resolve seems to go on although the joint leaves; it counts all the
+         * same. */
+        if (status != LW_OK || impact->leaves) return status == LW_OK ? count(s, k, error) : status;
+    }
+    lw_simulation_tell(s->t, "event", event->name, s);
+    lw_status status = count(s, k, error);
+    if (status != LW_OK) return status;
+    if (event->action == LW_ACTION_STOP) *stop = true, s->stopped_by = s->stopped_by < 0 ? k : s->stopped_by;
+    return event->action == LW_ACTION_SET ? set(s, event, error) : LW_OK;
+}
+
+/* Events of the model that have not yet happened at this instant and that the others have carried past
+ * zero. */
+static bool find_others(lw_simulation *s) {
+    bool any = false;
+    take(s, s->t, s->y);
+    values_at(s, s->t);
+    for (int k = 0; k < s->event_count; k++) {
+        if (!s->sides[k] || root_of(s, k, s->sides[k]) > 0) continue;
+        if (k < s->model->event_count) s->impacts[k].side = s->sides[k], s->impacts[k].due = any = true;
+        s->happened[k] = true;
+        s->sides[k] = s->opposite[k] = 0;
+    }
+    return any;
+}
+
+lw_status lw_simulation_event_act(lw_simulation *s, bool *stop, lw_error *error) {
+    const int own = s->model->event_count;
+    bool any = false;
+    *stop = false;
+    s->stopped_by = -1;
+    for (int k = 0; k < own; k++) any |= s->impacts[k].due = s->happened[k];
+    while (any) {
+        bool changes = false;
+        for (int k = 0; k < own; k++) {
+            if (!s->impacts[k].due) continue;
+            s->impacts[k].due = false;
+            lw_status status = act(s, k, stop, error);
+            if (status != LW_OK) return status;
+            changes |= s->model->events[k].action >= LW_ACTION_SET;
+        }
+        any = changes && find_others(s);
+    }
+    return LW_OK;
+}
+
+void lw_simulation_event_archive(lw_simulation *s, lw_archive *archive) {
+    LW_ARCHIVE_MANY(archive, s->sides, s->event_count);
+    LW_ARCHIVE_MANY(archive, s->opposite, s->event_count);
+    LW_ARCHIVE_MANY(archive, s->offsets, s->event_count);
+    LW_ARCHIVE_MANY(archive, s->happened, s->event_count);
+    LW_ARCHIVE_MANY(archive, s->impacts, s->model->event_count);
+    LW_ARCHIVE_ONE(archive, s->stopped_by);
 }

@@ -53,12 +53,17 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     lw_checked *checked = lw_checked_create(model);
     lw_status status = checked ? lw_data_create(model, s->allocator, &data) : LW_ERROR_MEMORY;
     if (status != LW_OK) (void)lw_out_of_memory(error);
+    const lw_switches switches = s->switches;
+    if (status == LW_OK && !lw_simulation_switches_create(s, model)) status = lw_out_of_memory(error);
+    lw_simulation_switches_offer(s);
     if (status == LW_OK) status = f->create(model, &s->method_options, &method, error);
     if (status == LW_OK && method->state_size != s->method->state_size)
         status = lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "compile the changed spec, and start again",
                          "with this value method %s has a state of another size", f->name);
     if (status == LW_OK && !fit_anchor(s, method)) status = lw_out_of_memory(error);
     if (status != LW_OK) {
+        s->switches = switches;
+        lw_simulation_switches_offer(s);
         if (method) f->destroy(method);
         lw_data_destroy(data);
         lw_checked_destroy(checked);
@@ -76,17 +81,18 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     s->span = lw_model_span(model, s->t);
     s->method = method;
     s->data = data;
-    s->data->inputs = s->inputs;
+    lw_data_set_values(model, s->data, s->inputs, s->states);
     s->checked = checked;
     const lw_effort effort = s->system.effort;
     lw_simulation_system_make(s);
     s->system.effort = effort;
+    status = lw_simulation_take_roots(s, error);
     lw_watch_start(&s->watch, model);
     lw_passage_start(&s->passage, model, f);
     f->to_state(s->method, s->t, s->q, s->v, s->y);
     lw_ledger_jump(s, &had);
     s->stale = true;
-    return LW_OK;
+    return status;
 }
 
 static lw_status compile_and_exchange(lw_simulation *s, const lw_spec *spec, lw_error *error) {

@@ -1,10 +1,13 @@
 /* simulation_parts.h - the structure of a simulation, for the files that implement it.
  *
- * simulation.c            the object: creation, advancing, state, inputs
+ * simulation.c            the object: creation, advancing, state
  * simulation_system.c     the system of equations for integrators, and the monitoring of a run
  * energy_ledger.c         the energy ledger
  * integrator_auto.c       which integrator auto takes, and when bdf takes over
- * simulation_events.c     the caller's events
+ * simulation_values.c     inputs, user states with their rates, outputs
+ * simulation_events.c     events of the model and of the caller
+ * simulation_impact.c     impulses of the model's events
+ * simulation_switches.c   conditions in forces, signals and rates
  * simulation_parameters.c parameters that change while the mechanism moves
  * simulation_snapshot.c   saving and restoring
  * simulate.c              a whole run with samples, on top of the others
@@ -13,15 +16,17 @@
 #define LW_SIMULATION_PARTS_H
 
 #include "formulations/common/checked_accelerations.h"
+#include "model/model_conditions.h"
 #include "model/model_knots.h"
+#include "model/quantity.h"
 #include "simulation/progress_monitor.h"
 #include "simulation/run_plan.h"
 #include "simulation/singularity_monitor.h"
 #include "simulation/verdict.h"
 #include <linkwork/simulation.h>
 
-/* The integrated vector is the method's state y followed by the ledger's three integrals: work of drives,
- * work of forces, dissipation. */
+/* The integrated vector is the method's state y, followed by the user states of the model and the ledger's
+ * three integrals: work of drives, work of forces, dissipation. */
 typedef struct lw_simulation_system {
     lw_system base;
     lw_method *method;
@@ -42,6 +47,38 @@ typedef struct lw_simulation_anchor {
     size_t decided_size;
 } lw_simulation_anchor;
 
+/* The conditions in forces, signals and rates, and the outcomes at which they are held
+ * (simulation_switches.c). */
+typedef struct lw_switches {
+    int count;
+    /* Per element, and behind them per entry of the vector of values: the place of its first condition, or
+     * -1; and room for another model. */
+    int *of, *spare;
+    lw_outcomes hold;
+    bool needs_poses; /* Elements with conditions see poses of bodies. */
+    bool off;         /* The method holds conditions of its own, and these are not located. */
+    double *held, *outcomes;
+    double *last;   /* When each outcome changed last, */
+    int *repeated;  /* and how often at that instant. */
+    bool *released; /* It switches without end and is no longer held. */
+} lw_switches;
+
+/* What is known of an event of the model (simulation_events.c). */
+typedef struct lw_impact {
+    double since;     /* When the present series of its happenings at one instant began, */
+    long count;       /* and how many there were. */
+    double approach;  /* The joint's speed before the last impact. */
+    signed char side; /* The side from which it came. */
+    bool leaves;      /* The joint is already moving away. */
+    bool due;         /* Its action is still to be carried out. */
+} lw_impact;
+
+/* Room for what outputs need when the equations of motion are solved; NULL where no output needs it. */
+typedef struct lw_late_values {
+    double *vdot, *reactions, *multipliers, *motion_rates;
+    lw_force_value *forces;
+} lw_late_values;
+
 struct lw_simulation {
     lw_arena *arena;
     const lw_allocator *allocator; /* its own copy of the caller's, or NULL */
@@ -51,12 +88,18 @@ struct lw_simulation {
     lw_method *method;
     lw_data *data;
     lw_simulation_system system;
-    double t, *y; /* the present state, with the ledger's integrals */
+    double t, *y; /* the present state, with user states and the ledger's integrals */
     double *q, *v;
     double t_stop; /* The integrator does not step past this time, */
     lw_time_span
         span; /* nor past the end of the span in which it is, with knots of the model at both ends. */
     double *inputs;
+    double *states;           /* user states of the state that the method looks at */
+    double *starts;           /* user states at the start */
+    double *rate_q, *rate_v;  /* workspace: coordinates and speeds of a state whose rates are wanted */
+    double *implicit;         /* workspace of steps of methods of their own (simulation_values.c) */
+    double *outputs;          /* of a sample, if the model has any */
+    lw_late_values late;
     lw_model *tuned;    /* the model with changed parameters, or NULL */
     double *parameters; /* workspace: one number per parameter */
     lw_outer_force force;
@@ -72,12 +115,24 @@ struct lw_simulation {
     const lw_integrator *next;    /* integrator that takes over from next_y at next_t, or NULL */
     double next_t, *next_y;
 
-    double target;        /* end of the present call */
-    int deferred;         /* event at `accepted`, which lies beyond the target, or -1 */
-    int event;            /* the caller's event that ended the last advance, or -1 */
-    signed char *sides;   /* per event: sign of its value while it is awaited, otherwise 0 */
-    bool *happened;       /* per event: it happened at the end of the last step */
-    double *event_values; /* values of the caller's events, and workspace for all roots */
+    lw_switches switches;
+    bool timed;            /* Conditions or events may change in time faster than the state. */
+    double target;         /* end of the present call */
+    int deferred;          /* event at `accepted`, which lies beyond the target, or -1 */
+    int event;             /* the event that ended the last advance, or -1; the model's come first */
+    int stopped_by;        /* the model's event that asked for it, or -1 */
+    int event_count;       /* those of the model and of the caller */
+    bool event_needs;      /* Events of the model see quantities of the state. */
+    signed char *sides;    /* per event: sign of its value while it is awaited, otherwise 0 */
+    signed char *opposite; /* per event that is not awaited: sign of its value at the last step, or 0 */
+    bool *happened;        /* per event: it happened at the end of the last step */
+    double *event_values;  /* values of the events */
+    double *offsets;       /* per event: what rounding has left beyond zero (simulation_events.c), or 0 */
+    double *ahead;         /* workspace: values of the events later on, 4 numbers per event */
+    lw_impact *impacts;    /* per event of the model */
+    double *impulse;       /* workspace of impacts, 4 numbers per speed */
+    double *root_values;   /* workspace: all roots */
+    int root_room;         /* how many there is room for */
 
     double *work; /* workspace, 4 numbers per state */
     double *kept; /* state that is restored after an error */
@@ -99,8 +154,40 @@ struct lw_simulation {
 void lw_simulation_system_make(lw_simulation *simulation);
 /* Passes a notification to the caller. */
 void lw_simulation_tell(double t, const char *kind, const char *text, void *simulation);
+/* Starts the method from the present state, and makes the integrator restart. */
+lw_status lw_simulation_begin(lw_simulation *simulation, lw_error *error);
 /* Records that the integrator restarts at (t, y). */
 void lw_simulation_mark(lw_simulation *simulation, double t, const double *y);
+/* Where the user states and the ledger's integrals begin in y. */
+static inline int lw_simulation_own(const lw_simulation *s) { return s->method->state_size; }
+static inline int lw_simulation_books(const lw_simulation *s) {
+    return s->method->state_size + s->model->values.state_count;
+}
+/* Lets the method, forces and signals see the user states of y; before every call of the method for y. */
+static inline void lw_simulation_see(const lw_simulation *s, const double *y) {
+    for (int k = 0; k < s->model->values.state_count; k++) s->states[k] = y[s->method->state_size + k];
+}
+/* Rates of the user states at (t, y), checked; t is the time that forces see. method: that which y belongs
+ * to. */
+lw_status lw_simulation_rates(lw_simulation *simulation, lw_method *method, double t, const double *y,
+                              double *rates, lw_error *error);
+/* The steps of user states before and after a step of a method of its own from t to t + h. */
+lw_status lw_simulation_half_before(lw_simulation *simulation, double t, double h, const double *y,
+                                    double *next, lw_error *error);
+lw_status lw_simulation_half_after(lw_simulation *simulation, double t, double h, double *next,
+                                   lw_error *error);
+/* Takes the memory of outputs; false: there is none. */
+bool lw_simulation_late_memory(lw_simulation *simulation);
+/* What quantities of these needs (LW_NEEDS_*, but for ledger and run) take from the state in q and v at the
+ * time t that forces see, after lw_simulation_see; vdot and reactions may be NULL if they are not known
+ * yet. */
+lw_status lw_simulation_source(lw_simulation *simulation, unsigned needs, double t, const double *vdot,
+                               const double *reactions, lw_quantity_source *source, lw_error *error);
+/* Outputs first .. end - 1 of the present state, of which q and v are computed; vdot and reactions may be
+ * NULL if they are not known yet. */
+lw_status lw_simulation_compute_outputs(lw_simulation *simulation, const double *vdot,
+                                        const double *reactions, int first, int end, double *values,
+                                        lw_error *error);
 /* The time that the integrator must not step past. */
 static inline double lw_simulation_bound(const lw_simulation *s) {
     return s->span.stop < s->t_stop ? s->span.stop : s->t_stop;
@@ -138,14 +225,45 @@ lw_energy lw_simulation_energy(lw_simulation *simulation);
  * deviations are left to the verdict. */
 lw_status lw_ledger_check(lw_simulation *simulation, double t, const lw_ledger *ledger, lw_error *error);
 
-/* --- simulation_events.c ------------------------------------------------------------------------------- */
+/* --- simulation_switches.c, simulation_events.c, simulation_impact.c ---------------------------------- */
 
-/* Root functions of the caller's events, which are positive as long as awaited events have not happened. */
-void lw_simulation_event_roots(lw_simulation *simulation, double t, const double *y, double *values);
+/* Takes memory for the conditions of the model, if they are others than before; false when memory is out. */
+bool lw_simulation_switches_create(lw_simulation *simulation, const lw_model *model);
+/* Nothing has switched yet. */
+void lw_simulation_switches_reset(lw_simulation *simulation);
+/* Puts the outcomes that are held into the options of methods. */
+void lw_simulation_switches_offer(lw_simulation *simulation);
+/* Puts the state y at t into the simulation's q, v and data, with poses and velocities of bodies if
+ * wanted. */
+void lw_simulation_take(lw_simulation *simulation, double t, const double *y, bool poses);
+/* Their root functions, positive as long as no outcome has changed; after lw_simulation_take. */
+void lw_simulation_switch_roots(lw_simulation *simulation, double t, double *values);
+/* From here on outcomes are held as they are at (t, y). */
+void lw_simulation_switch_settle(lw_simulation *simulation, double t, const double *y);
+/* The same after an event, at which outcomes may have changed; those that do so without end are released. */
+void lw_simulation_switch_cross(lw_simulation *simulation, double t, const double *y);
+void lw_simulation_switch_archive(lw_simulation *simulation, lw_archive *archive);
+
+/* Takes memory for events; false when memory is out. */
+bool lw_simulation_events_create(lw_simulation *simulation);
+/* Root functions of events, which are positive as long as awaited events have not happened; after
+ * lw_simulation_take. arming: those that are not awaited count, too, until they are. */
+void lw_simulation_event_roots(lw_simulation *simulation, double t, bool arming, double *values);
 /* At a restart: events whose value is not zero are awaited, unless they have just happened. */
 void lw_simulation_event_await(lw_simulation *simulation);
-/* After a step that ends in (t, y): returns the first event that has happened there, or -1. The others are
- * awaited if their value is not zero now. */
-int lw_simulation_event_look(lw_simulation *simulation, double t, const double *y);
+/* After a step that ends in (t, y): finds the first event that has happened there, or -1. The others are
+ * awaited if their value is not zero now. Fails if a value is not a number. */
+lw_status lw_simulation_event_look(lw_simulation *simulation, double t, const double *y, int *happened,
+                                   lw_error *error);
+/* In another state no event is awaited because of what was before. */
+void lw_simulation_event_forget(lw_simulation *simulation);
+/* Makes room for the values of all roots. */
+lw_status lw_simulation_take_roots(lw_simulation *simulation, lw_error *error);
+/* Carries out the actions of the model's events that have happened at the present state. */
+lw_status lw_simulation_event_act(lw_simulation *simulation, bool *stop, lw_error *error);
+void lw_simulation_event_archive(lw_simulation *simulation, lw_archive *archive);
+/* The impulse of an event at the present state; held: the joint has not left its stop since the last one. */
+lw_status lw_simulation_impact(lw_simulation *simulation, const lw_model_event *event, double factor,
+                               lw_impact *impact, bool held, lw_error *error);
 
 #endif

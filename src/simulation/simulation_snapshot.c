@@ -18,7 +18,7 @@
 typedef struct header {
     char magic[8];
     uint32_t version, size;
-    int32_t nq, nv, state, inputs, events, reserved; /* There is no padding: headers are compared as bytes. */
+    int32_t nq, nv, state, inputs, events, states; /* There is no padding: headers are compared as bytes. */
     char method[24], integrator[24];
     uint64_t model;   /* fingerprint of the model */
     uint64_t content; /* checksum of the data after the header */
@@ -26,13 +26,14 @@ typedef struct header {
 
 static header header_of(const lw_simulation *s, size_t size) {
     header h = {.magic = "lwstate",
-                .version = 2,
+                .version = 3,
                 .size = (uint32_t)size,
                 .nq = s->model->nq,
                 .nv = s->model->nv,
                 .state = s->method->state_size,
                 .inputs = lw_model_input_count(s->model),
-                .events = s->plan.options.event_count,
+                .events = s->event_count,
+                .states = s->model->values.state_count,
                 .model = s->plan.model->kept.fingerprint};
     strncpy(h.method, s->plan.formulation->name, sizeof h.method - 1);
     strncpy(h.integrator, s->integrator->name, sizeof h.integrator - 1);
@@ -41,7 +42,7 @@ static header header_of(const lw_simulation *s, size_t size) {
 
 /* Reads or writes everything after the header and the values of the parameters. */
 static void walk(lw_simulation *s, lw_archive *a) {
-    const int n = s->system.base.size, events = s->plan.options.event_count;
+    const int n = s->system.base.size;
     LW_ARCHIVE_ONE(a, s->t);
     LW_ARCHIVE_MANY(a, s->y, n);
     LW_ARCHIVE_MANY(a, s->inputs, lw_model_input_count(s->model));
@@ -61,8 +62,8 @@ static void walk(lw_simulation *s, lw_archive *a) {
     LW_ARCHIVE_ONE(a, s->system.base.root_count);
     LW_ARCHIVE_ONE(a, s->event);
     LW_ARCHIVE_ONE(a, s->deferred);
-    LW_ARCHIVE_MANY(a, s->sides, events);
-    LW_ARCHIVE_MANY(a, s->happened, events);
+    lw_simulation_event_archive(s, a);
+    lw_simulation_switch_archive(s, a);
     LW_ARCHIVE_ONE(a, s->system.effort);
     LW_ARCHIVE_MANY(a, s->system.times, LW_EFFORT_STATES);
     for (int k = 0; k < LW_EFFORT_STATES; k++) LW_ARCHIVE_MANY(a, s->system.states[k], n);
@@ -179,8 +180,9 @@ lw_status lw_simulation_restore(lw_simulation *s, const void *buffer, size_t siz
                     .size = h.size - sizeof h - parameters_size(s)};
     walk(s, &a);
     const lw_formulation *f = s->plan.formulation;
-    if (s->system.base.root_count > s->plan.options.event_count) {
+    if (s->system.base.root_count > s->system.base.watched) {
         memcpy(s->kept, s->crossed_y, (size_t)s->system.base.size * sizeof *s->y);
+        lw_simulation_see(s, s->kept);
         s->repeating = true;
         status = f->cross(s->method, s->crossed_t, s->kept, NULL, error);
         s->repeating = false;

@@ -1,9 +1,9 @@
 /* simulation_system.c - the system of equations for integrators, and the monitoring of a run.
  *
- * The integrated vector is the formulation's state followed by the ledger's three integrals (work of drives,
- * work of forces, dissipation), which take no part in error control. Every evaluation and every step is
- * counted, to find out whether the run will end, whether it is stiff, whether a force jumps, and whether it
- * has come to a singular position.
+ * The integrated vector is the formulation's state, the model's user states, and the ledger's three integrals
+ * (work of drives, work of forces, dissipation), which take no part in error control. Every evaluation and
+ * every step is counted, to find out whether the run will end, whether it is stiff, whether a force jumps,
+ * and whether it has come to a singular position.
  */
 #include "simulation/simulation_parts.h"
 #include "simulation/stiff_cause.h"
@@ -24,7 +24,9 @@ void lw_simulation_tell(double t, const char *kind, const char *text, void *cont
 
 static void find_cause(lw_simulation_system *system, lw_cause *cause) {
     const lw_simulation *s = system->simulation;
-    lw_find_cause(s->model, s->plan.formulation, &s->method_options, LW_EFFORT_STATES, system->times,
+    lw_method_options free = s->method_options; /* Jumps are to be seen. */
+    free.hold = NULL;
+    lw_find_cause(s->model, s->plan.formulation, &free, LW_EFFORT_STATES, system->times,
                   (const double *const *)system->states, cause);
 }
 
@@ -35,6 +37,7 @@ static lw_status no_end(lw_simulation_system *system, double t, const double *y,
     lw_cause cause;
     char grown[80] = "";
     find_cause(system, &cause);
+    lw_simulation_see(s, y);
     s->plan.formulation->from_state(s->method, t, y, s->q, s->v);
     lw_energy now = lw_energy_of(s->model, s->data, t, s->q, s->v);
     double at_first = s->initial.kinetic + s->initial.potential, at_last = now.kinetic + now.potential;
@@ -142,27 +145,36 @@ static lw_status system_derivative(lw_system *base, double t, const double *y, d
     lw_power power;
     lw_status status = look_around(system, t, y, error);
     if (status != LW_OK) return status;
-    const double seen = lw_simulation_seen(system->simulation, t);
+    lw_simulation *s = system->simulation;
+    const double seen = lw_simulation_seen(s, t);
+    lw_simulation_see(s, y);
     status = method->formulation->derivative(method, seen, y, ydot, &power, error);
     if (status == LW_ERROR_SINGULAR && error && system->effort.given && system->effort.steps > 0)
         snprintf(error->remedy, sizeof error->remedy, "%s", fixed_steps);
     if (status != LW_OK) return status;
-    power.forces += system->simulation->force.power;
-    lw_ledger_put(&power, ydot + method->state_size);
-    return check_rates(system, t, ydot, error);
+    power.forces += s->force.power;
+    lw_ledger_put(&power, ydot + lw_simulation_books(s));
+    status = check_rates(system, t, ydot, error);
+    if (status == LW_OK && s->model->values.state_count)
+        status = lw_simulation_rates(s, method, seen, y, ydot + lw_simulation_own(s), error);
+    return status;
 }
 
 static lw_status system_residual(lw_system *base, double t, const double *y, const double *ydot,
                                  double *residual, lw_error *error) {
     lw_simulation_system *system = (lw_simulation_system *)base;
     lw_method *method = system->method;
-    int n = method->state_size;
+    lw_simulation *s = system->simulation;
+    const int own = lw_simulation_own(s), n = lw_simulation_books(s);
     lw_power power;
     lw_status status = look_around(system, t, y, error);
-    const double seen = lw_simulation_seen(system->simulation, t);
+    const double seen = lw_simulation_seen(s, t);
+    lw_simulation_see(s, y);
     if (status == LW_OK)
         status = method->formulation->residual(method, seen, y, ydot, residual, &power, error);
+    if (status == LW_OK && n > own) status = lw_simulation_rates(s, method, seen, y, residual + own, error);
     if (status != LW_OK) return status;
+    for (int k = own; k < n; k++) residual[k] = ydot[k] - residual[k];
     lw_ledger_put(&power, residual + n);
     for (int k = 0; k < LW_POWERS; k++) residual[n + k] = ydot[n + k] - residual[n + k];
     return LW_OK;
@@ -172,10 +184,14 @@ static lw_status system_residual(lw_system *base, double t, const double *y, con
 static lw_status system_step(lw_system *base, double t, double h, const double *y, double *next,
                              lw_error *error) {
     lw_method *method = ((lw_simulation_system *)base)->method;
-    int n = method->state_size;
+    lw_simulation *s = ((lw_simulation_system *)base)->simulation;
+    const bool own = s->model->values.state_count > 0;
+    const int n = lw_simulation_books(s);
     lw_power work;
     lw_status status = look_around((lw_simulation_system *)base, t, y, error);
+    if (status == LW_OK && own) status = lw_simulation_half_before(s, t, h, y, next, error);
     if (status == LW_OK) status = method->formulation->step(method, t, h, y, next, &work, error);
+    if (status == LW_OK && own) status = lw_simulation_half_after(s, t, h, next, error);
     if (status != LW_OK) return status;
     memcpy(next + n, y + n, LW_POWERS * sizeof *y);
     lw_ledger_add(&work, next + n);
@@ -185,29 +201,45 @@ static lw_status system_step(lw_system *base, double t, double h, const double *
 static lw_status system_project(lw_system *base, double t, double *y, lw_error *error) {
     lw_simulation_system *system = (lw_simulation_system *)base;
     lw_method *method = system->method;
+    lw_simulation_see(system->simulation, y);
     return method->formulation->project(method, lw_simulation_seen(system->simulation, t), y, error);
+}
+
+/* Roots that are cheap: those of events and of conditions in forces. They come last. */
+static lw_status system_glimpse(lw_system *base, double t, const double *y, double *values, lw_error *error) {
+    lw_simulation *s = ((lw_simulation_system *)base)->simulation;
+    (void)error;
+    lw_simulation_take(s, t, y, s->switches.needs_poses || s->event_needs);
+    lw_simulation_event_roots(s, t, true, values);
+    lw_simulation_switch_roots(s, t, values + s->event_count);
+    return LW_OK;
 }
 
 static lw_status system_roots(lw_system *base, double t, const double *y, double *values, lw_error *error) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
     const lw_formulation *f = s->plan.formulation;
-    const int own = base->root_count - s->plan.options.event_count;
-    lw_simulation_event_roots(s, t, y, values + own);
+    const int own = base->root_count - base->watched;
+    if (base->watched) {
+        lw_simulation_take(s, t, y, s->switches.needs_poses || s->event_needs);
+        lw_simulation_event_roots(s, t, false, values + own);
+        lw_simulation_switch_roots(s, t, values + own + s->event_count);
+    }
     return own > 0 ? f->roots(s->method, lw_simulation_seen(s, t), y, values, error) : LW_OK;
 }
 
-/* Releases the method from its events; the caller's events remain. */
+/* Releases the method from its events; the others remain. */
 static void system_release(lw_system *base, double t) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
     s->plan.formulation->release(s->method, t);
-    base->root_count = s->plan.options.event_count;
+    base->root_count = base->watched;
 }
 
 /* Crosses an event, or a knot of the model; the integrator restarts afterwards. */
 static lw_status system_cross(lw_system *base, double t, double *y, lw_error *error) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
-    const int n = s->method->state_size, own = base->root_count - s->plan.options.event_count;
+    const int n = lw_simulation_books(s), own = base->root_count - base->watched;
     lw_status status = LW_OK;
+    lw_simulation_see(s, y);
     if (own > 0) {
         lw_power work = {0};
         memcpy(s->crossed_y, y, (size_t)base->size * sizeof *y);
@@ -215,6 +247,7 @@ static lw_status system_cross(lw_system *base, double t, double *y, lw_error *er
         status = s->plan.formulation->cross(s->method, s->crossed_t, y, &work, error);
         lw_ledger_add(&work, y + n);
     }
+    lw_simulation_switch_cross(s, t, y);
     lw_simulation_mark(s, t, y);
     return status;
 }
@@ -229,12 +262,15 @@ static lw_status system_accepted(lw_system *base, double t, double h, int order,
     const bool time_to_look = lw_effort_stepped(&s->system.effort, t);
     if (options->step_taken) options->step_taken(t, h, order, options->context);
     if (lw_passage_due(&s->passage, h)) {
+        lw_simulation_see(s, y);
         s->plan.formulation->from_state(s->method, t, y, s->q, s->v);
         lw_status status = lw_passage_look(&s->passage, s->model, t, s->q, s->v, error);
         if (status != LW_OK) return status;
     }
-    if (options->event_count > 0) {
-        const int happened = lw_simulation_event_look(s, t, y);
+    if (s->event_count > 0) {
+        int happened;
+        lw_status status = lw_simulation_event_look(s, t, y, &happened, error);
+        if (status != LW_OK) return status;
         if (t > s->target)
             s->deferred = happened;
         else if (happened >= 0) {
@@ -250,7 +286,7 @@ void lw_simulation_system_make(lw_simulation *s) {
     const lw_formulation *f = s->plan.formulation;
     const lw_run_options *options = &s->plan.options;
     lw_system *system = &s->system.base;
-    const int n = s->method->state_size + LW_POWERS;
+    const int n = lw_simulation_books(s) + LW_POWERS;
     s->system.method = s->method;
     s->system.simulation = s;
     lw_effort *effort = &s->system.effort;
@@ -259,10 +295,11 @@ void lw_simulation_system_make(lw_simulation *s) {
     effort->largest = options->step;
     effort->most = (double)options->max_steps;
     system->size = n;
-    /* With prescribed motions, and in the short spans between knots, the state may be smooth, even exact,
-     * while the power of drives and forces is not; then the ledger's integrals are under error control, too.
-     * A conserving step keeps its books by itself. */
-    const bool knots = s->model->knot_count + s->model->rhythm_count > 0 && !s->integrator->needs_step;
+    /* With prescribed motions, and in the short spans between knots and switches, the state may be smooth,
+     * even exact, while the power of drives and forces is not; then the ledger's integrals are under error
+     * control, too. A conserving step keeps its books by itself. */
+    const bool knots =
+        s->model->knot_count + s->model->rhythm_count + s->switches.count > 0 && !s->integrator->needs_step;
     system->quadratures = s->model->motion_count || knots ? 0 : LW_POWERS;
     system->derivative = f->derivative ? system_derivative : NULL;
     system->residual = f->residual ? system_residual : NULL;
@@ -272,13 +309,17 @@ void lw_simulation_system_make(lw_simulation *s) {
     system->newton_hints = f->newton_hints ? f->newton_hints(s->method) : NULL;
     if (f->differential) {
         f->differential(s->method, s->system.differential);
-        for (int k = 1; k <= LW_POWERS; k++) s->system.differential[n - k] = true;
+        for (int k = s->method->state_size; k < n; k++) s->system.differential[k] = true;
         system->differential = s->system.differential;
     }
     if (s->integrator->needs_step) return; /* Such steps have no events. */
     const int own = f->cross ? f->root_count(s->method) : 0;
-    system->root_count = own + options->event_count;
-    system->roots = system_roots, system->cross = system_cross;
+    /* A method that holds conditions of its own settles at its events; others would disturb it. */
+    s->switches.off = own > 0;
+    system->watched = s->event_count + (s->switches.off ? 0 : s->switches.count);
+    system->root_count = own + system->watched;
+    system->brisk = s->timed ? 1e-3 * (options->end - options->start) : 0;
+    system->roots = system_roots, system->cross = system_cross, system->glimpse = system_glimpse;
     system->release = own ? system_release : NULL;
     if (own) system->quadratures = 0; /* Close to an event power may be unbounded. */
 }

@@ -70,7 +70,8 @@ static lw_status create(lw_solver_batch *batch, const lw_solver_options *options
                                            &batch->formulation, NULL, 0, error);
     if (status != LW_OK) return status;
     batch->vectors = lw_method_simd_find(batch->formulation->name);
-    batch->options = (lw_method_options){.penalty = options->penalty, .inputs = options->inputs};
+    batch->options = (lw_method_options){
+        .penalty = options->penalty, .inputs = options->inputs, .states = options->states};
     batch->threads = lw_threads_create(threads, batch->arena);
     if (!batch->threads) return lw_out_of_memory(error);
     threads = lw_threads_count(batch->threads);

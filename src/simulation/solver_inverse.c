@@ -126,7 +126,8 @@ lw_status lw_solver_create_inverse(lw_solver *s, const lw_solver_options *option
         status = mark(model, options->driven[k], driven, error);
     if (status == LW_OK && options->driven) status = limit(model, driven, error);
     if (status != LW_OK) return status;
-    s->inverse = lw_loop_inverse_create(model, options->driven ? driven : NULL, options->inputs);
+    s->inverse =
+        lw_loop_inverse_create(model, options->driven ? driven : NULL, options->inputs, options->states);
     return s->inverse ? name_rows(s, error) : lw_out_of_memory(error);
 }
 

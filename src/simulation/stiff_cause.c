@@ -18,6 +18,7 @@
  * Cost     O(elements x bodies), with memory of its own: for messages, not for steps.
  */
 #include "simulation/stiff_cause.h"
+#include "model/signals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,6 +44,7 @@ static void look(search *s, double t, const double *y) {
     lw_take_state(s->model, s->data, t, s->q, s->v);
     lw_velocities(s->model, s->data);
     lw_world_poses(s->model, s->data);
+    lw_signals(s->model, s->data, t);
 }
 
 /* Computes the loads of one element alone, in the state of the last look. */
@@ -225,6 +227,7 @@ void lw_find_cause(const lw_model *model, const lw_formulation *formulation, con
     size_t nq = (size_t)lw_model_q_size(model) + 1, nv = (size_t)lw_model_v_size(model) + 1;
     if (formulation->create(model, &quiet, &s.method, &error) == LW_OK &&
         lw_data_create(model, NULL, &s.data) == LW_OK) {
+        lw_data_set_values(model, s.data, options->inputs, options->states);
         size_t bodies = 6 * ((size_t)model->body_count + 1);
         double *memory = calloc(nq + 4 * nv + bodies + (size_t)s.method->state_size, sizeof *memory);
         if (memory) {

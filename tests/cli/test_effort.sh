@@ -102,7 +102,9 @@ forces:
 run: {end: 4 s}
 YAML
 expect 0 run "$work/bang.yaml" --json
-json "sum(e['kind'] == 'warning' and 'force \"bang\" jumps' in e['text'] for e in d['events']) == 1"
+# The 1273 jumps are located, and no step is rejected because of one; the energy is accounted for to rounding.
+json "d['rejected'] < 50 and d['steps'] < 3000 and d['verdict']['ok'] and d['energy']['max_drift'] < 1e-9"
+json "not any(e['kind'] == 'warning' for e in d['events'])"
 
 # --- blown up ------------------------------------------------------------------------------------
 write damped <<'YAML'

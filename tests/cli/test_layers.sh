@@ -12,7 +12,7 @@ fail() {
 
 fresh_tree() {
     rm -rf "$work/tree"
-    mkdir -p "$work"/tree/{include/linkwork,cli} "$work"/tree/src/{core,linalg,expression,model,dynamics,constraints,integrators,simulation,analyses,io/results} \
+    mkdir -p "$work"/tree/{include/linkwork,cli} "$work"/tree/src/{core,linalg,expression,model,dynamics,constraints,integrators,simulation,analyses,io/results,export/view} \
         "$work"/tree/src/formulations/{common,one,two}
     printf '#include <linkwork/status.h>\n#include <stdio.h>\n' >"$work/tree/src/core/core_a.c"
     printf '#include "core/core_a.h"\n#include "linalg/linalg_a.h"\n' >"$work/tree/src/linalg/linalg_a.c"
@@ -28,6 +28,7 @@ fresh_tree() {
     printf '#include "integrators/integrators_a.h"\n' >"$work/tree/src/simulation/simulation_a.c"
     printf '#include "simulation/simulation_a.h"\n' >"$work/tree/src/analyses/analyses_a.c"
     printf '#include "io/results/io_a.h"\n#include "model/model_a.h"\n#include <linkwork/io.h>\n' >"$work/tree/src/io/results/io_a.c"
+    printf '#include "io/results/io_a.h"\n#include "analyses/analyses_a.h"\n#include <linkwork/io.h>\n#include <linkwork/view.h>\n' >"$work/tree/src/export/view/export_a.c"
     printf '#include "own.h"\n#include <linkwork/linkwork.h>\n' >"$work/tree/cli/a.c"
     printf '#include <linkwork/spec.h>\n' >"$work/tree/include/linkwork/a.h"
 }
@@ -64,6 +65,10 @@ violation src/simulation/b.c '#include "analyses/a.h"' "simulation must not see 
 violation src/integrators/b.c '#include "analyses/a.h"' "integrators must not see analyses"
 violation src/analyses/b.c '#include "io/a.h"' "only export uses io, and cli by its public header"
 violation src/analyses/b.c '#include <linkwork/io.h>' "only io, export and cli use io.h"
+violation src/analyses/b.c '#include "export/view/a.h"' "only cli uses export"
+violation src/io/b.c '#include "export/view/a.h"' "io sees core"
+violation src/simulation/b.c '#include <linkwork/view.h>' "only export and cli use view.h"
+violation src/export/b.c '#include "formulations/one/one_a.h"' "nobody outside looks into the family one"
 violation src/io/b.c '#include "integrators/a.h"' "no solver"
 violation src/io/b.c '#include <linkwork/simulate.h>' "no solver"
 violation src/model/b.c '#include <linkwork/simulate.h>' "no solver"

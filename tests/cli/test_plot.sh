@@ -42,7 +42,7 @@ svg "$work/mixed.svg"
 for text in ">[rad, rad/s, J]<" "pin.q [rad]" "pin.v [rad/s]" "kinetic [J]"; do
     grep -qF -- "$text" "$work/mixed.svg" || fail "a panel of several units lacks $text"
 done
-expect 0 plot "$work/r.csv" pin.q+pin.v+kinetic+body.bob.x --out "$work/mixed.svg"
+expect 0 plot "$work/r.csv" pin.q+pin.v+kinetic+"com(bob).x" --out "$work/mixed.svg"
 grep -qF ">[units of the legend]<" "$work/mixed.svg" || fail "a panel of many units has no name of its axis"
 
 # Contrast after WCAG 2.1 against page and panel, in light and dark: text 4.5 (1.4.3), curves and frame 3 (1.4.11).

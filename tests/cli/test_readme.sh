@@ -13,4 +13,4 @@ while read -r command; do
     count=$((count + 1))
 done < <(grep -E '^    build/linkwork ' "$source_dir/README.md")
 [[ $count -eq 7 ]] || fail "README.md has $count commands, not 7"
-[[ -s gantry.csv && -s gantry.svg ]] || fail "no results or no plot"
+[[ -s gantry.csv && -s gantry.svg && -s gantry.html ]] || fail "no results, no plot or no page"

@@ -196,8 +196,19 @@ static void same_head(const lw_spec *a, const lw_spec *b) {
     }
 }
 
+static void same_table(const lw_table_spec *a, const lw_table_spec *b) {
+    same_text(a->name, "name", a->name, b->name);
+    same_int(a->name, "size", a->size, b->size);
+    same_int(a->name, "interpolation", (int)a->interpolation, (int)b->interpolation);
+    same_int(a->name, "beyond", (int)a->beyond, (int)b->beyond);
+    same_numbers(a->name, "x", a->x, b->x, a->size);
+    same_numbers(a->name, "y", a->y, b->y, a->size);
+}
+
 static void same_spec(lw_spec *a, lw_spec *b) {
     same_head(a, b);
+    same_int("model", "tables", (int)lw_spec_table_count(a), (int)lw_spec_table_count(b));
+    for (size_t k = 0; k < lw_spec_table_count(a); k++) same_table(lw_spec_table(a, k), lw_spec_table(b, k));
     same_int("model", "bodies", (int)lw_spec_body_count(a), (int)lw_spec_body_count(b));
     same_int("model", "joints", (int)lw_spec_joint_count(a), (int)lw_spec_joint_count(b));
     same_int("model", "forces", (int)lw_spec_force_count(a), (int)lw_spec_force_count(b));
@@ -205,6 +216,28 @@ static void same_spec(lw_spec *a, lw_spec *b) {
     for (size_t k = 0; k < lw_spec_body_count(a); k++) same_body(lw_spec_body(a, k), lw_spec_body(b, k));
     for (size_t k = 0; k < lw_spec_joint_count(a); k++) same_joint(lw_spec_joint(a, k), lw_spec_joint(b, k));
     for (size_t k = 0; k < lw_spec_force_count(a); k++) same_force(lw_spec_force(a, k), lw_spec_force(b, k));
+    same_int("model", "signals", (int)lw_spec_signal_count(a), (int)lw_spec_signal_count(b));
+    same_int("model", "states", (int)lw_spec_state_count(a), (int)lw_spec_state_count(b));
+    same_int("model", "outputs", (int)lw_spec_output_count(a), (int)lw_spec_output_count(b));
+    for (size_t k = 0; k < lw_spec_input_count(a); k++)
+        same_text("input", "default", lw_spec_input_expression(a, k), lw_spec_input_expression(b, k));
+    for (size_t k = 0; k < lw_spec_signal_count(a); k++) {
+        const lw_signal_spec *one = lw_spec_signal((lw_spec *)a, k), *two = lw_spec_signal((lw_spec *)b, k);
+        same_text("signal", "name", one->name, two->name);
+        same_text(one->name, "value", one->value, two->value);
+    }
+    for (size_t k = 0; k < lw_spec_state_count(a); k++) {
+        const lw_state_spec *one = lw_spec_state((lw_spec *)a, k), *two = lw_spec_state((lw_spec *)b, k);
+        same_text("state", "name", one->name, two->name);
+        same_text(one->name, "rate", one->rate, two->rate);
+        same_numbers(one->name, "start", &one->start, &two->start, 1);
+    }
+    for (size_t k = 0; k < lw_spec_output_count(a); k++) {
+        const lw_output_spec *one = lw_spec_output((lw_spec *)a, k), *two = lw_spec_output((lw_spec *)b, k);
+        same_text("output", "name", one->name, two->name);
+        same_text(one->name, "value", one->value, two->value);
+        same_text(one->name, "unit", one->unit, two->unit);
+    }
     for (size_t k = 0; k < lw_spec_constraint_count(a); k++)
         same_constraint(lw_spec_constraint(a, k), lw_spec_constraint(b, k));
 }

@@ -203,11 +203,73 @@ static void batches_share_a_model(void **state) {
     lw_model_destroy(model);
 }
 
+/* Simulations of a mechanism with loops, each advanced by its own thread, with a way back; the number of the
+ * thread, in `seed`, chooses method and integrator. */
+static void *advance(void *context) {
+    static const char *const methods[] = {"rcr", "lagrange", "partition", "cut"};
+    work *w = context;
+    lw_run_options options;
+    lw_simulation *simulation = NULL;
+    lw_error error;
+    lw_run_defaults(w->model, &options);
+    options.method = methods[w->seed % 4];
+    options.integrator = w->seed % 8 < 4 ? "rk4" : "erk";
+    options.step = w->seed % 8 < 4 ? 1e-3 : 0;
+    options.tolerance = w->seed % 8 < 4 ? 0 : 1e-6;
+    lw_status status = lw_simulation_create(w->model, &options, NULL, &simulation, &error);
+    const size_t size = lw_simulation_snapshot_size(simulation);
+    void *snapshot = malloc(size + 1);
+    if (status == LW_OK && !snapshot) status = LW_ERROR_MEMORY;
+    if (status == LW_OK) status = lw_simulation_advance(simulation, 0.02, &error);
+    if (status == LW_OK) status = lw_simulation_save(simulation, snapshot, size);
+    for (int round = 0; round < 3; round++) {
+        if (status == LW_OK) status = lw_simulation_advance(simulation, 0.05, &error);
+        if (status == LW_OK)
+            status = lw_simulation_state(simulation, w->numbers[round], w->numbers[round] + MAX);
+        if (status == LW_OK) status = lw_simulation_restore(simulation, snapshot, size, &error);
+    }
+    free(snapshot);
+    lw_simulation_destroy(simulation);
+    w->status = status;
+    return NULL;
+}
+
+static void simulations_share_a_model(void **state) {
+    (void)state;
+    static const char *const problems[] = {"four_bar", "andrews_squeezer", "stewart_platform"};
+    work *alone = calloc(1, sizeof *alone), *together = calloc(THREADS, sizeof *together);
+    assert_non_null(alone);
+    assert_non_null(together);
+    for (int p = 0; p < 3; p++) {
+        lw_model *model = read_problem(problems[p]);
+        pthread_t threads[THREADS];
+        for (int k = 0; k < THREADS; k++) {
+            memset(&together[k], 0, sizeof together[k]);
+            together[k].model = model, together[k].seed = (uint64_t)k;
+            assert_int_equal(pthread_create(&threads[k], NULL, advance, &together[k]), 0);
+        }
+        for (int k = 0; k < THREADS; k++) assert_int_equal(pthread_join(threads[k], NULL), 0);
+        for (int k = 0; k < THREADS; k++) {
+            memset(alone, 0, sizeof *alone);
+            alone->model = model, alone->seed = (uint64_t)k;
+            advance(alone);
+            if (alone->status != LW_OK) fail_msg("%s: %s", problems[p], lw_status_text(alone->status));
+            assert_int_equal(together[k].status, LW_OK);
+            assert_memory_equal(together[k].numbers, alone->numbers, sizeof alone->numbers);
+            for (int round = 1; round < 3; round++)
+                assert_memory_equal(alone->numbers[round], alone->numbers[0], sizeof alone->numbers[0]);
+        }
+        lw_model_destroy(model);
+    }
+    free(alone), free(together);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_share_a_model),
         cmocka_unit_test(threads_compile_models),
         cmocka_unit_test(batches_share_a_model),
+        cmocka_unit_test(simulations_share_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

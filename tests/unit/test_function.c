@@ -227,7 +227,7 @@ static void test_out_of_memory(void **state) {
     assert_true(compiled);
 }
 
-/* Inputs: read from the caller's array, at rest along a jet, in no condition that is held by itself. */
+/* Inputs: read from the caller's array, at rest along a jet, in conditions. */
 static void test_inputs(void **state) {
     (void)state;
     lw_arena *arena = lw_arena_create(NULL);
@@ -249,12 +249,13 @@ static void test_inputs(void **state) {
     assert_true(lw_function_value(f, at, values) == 28);
     lw_jet jet = lw_function_jet(f, (lw_jet[]){{0, 1, 0}, {3, 2, 0}}, values);
     assert_true(jet.f == 28 && jet.d == 24 && jet.dd == 16);
-    assert_int_equal(lw_function_conditions(f), 1);
-    double outcome = NAN;
-    assert_true(lw_function_look(f, at, values, 0, NULL, &outcome) == HUGE_VAL && outcome == 0);
+    assert_int_equal(lw_function_conditions(f), 2);
+    double outcome[2] = {NAN, NAN};
+    assert_true(lw_function_look(f, at, values, 0, &(lw_look){.outcomes = outcome}) == HUGE_VAL &&
+                outcome[0] == 0);
     values[1] = 2.5;
-    assert_true(lw_function_value_held(f, at, values, &outcome) == 28);
-    assert_true(lw_function_look(f, at, values, 0, &outcome, NULL) == -0.5);
+    assert_true(lw_function_value_held(f, at, values, outcome) == 28);
+    assert_true(lw_function_look(f, at, values, 0, &(lw_look){.held = outcome}) == -0.5);
 
     f = lw_function_compile(arena, "x + 1", &names, &syntax);
     assert_true(f && !lw_function_uses_inputs(f));

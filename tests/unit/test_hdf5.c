@@ -185,7 +185,9 @@ static void watch_run(size_t rows, size_t each_second) {
     }
     assert_true(writes >= 2 * watched); /* at least values and extent */
     copying = true;
-    assert_int_equal(lw_format_hdf5.close(writer, summary, SUMMARY, &error), LW_OK);
+    assert_int_equal(
+        lw_format_hdf5.close(writer, &(lw_results_end){.entries = summary, .entry_count = SUMMARY}, &error),
+        LW_OK);
     assert_true(check_copies(committed) > 0);
     copying = running = false;
     lw_results_table *table = read_table(path);
@@ -217,7 +219,9 @@ static void long_runs_come_back(void **state) {
     lw_error error;
     assert_int_equal(lw_format_hdf5.open(&head, &writer, &error), LW_OK);
     for (size_t row = 0; row < ROWS; row++) assert_int_equal(write_row(writer, row), LW_OK);
-    assert_int_equal(lw_format_hdf5.close(writer, summary, SUMMARY, &error), LW_OK);
+    assert_int_equal(
+        lw_format_hdf5.close(writer, &(lw_results_end){.entries = summary, .entry_count = SUMMARY}, &error),
+        LW_OK);
     lw_results_table *table = read_table(path);
     assert_int_equal(table->row_count, ROWS);
     check_rows(table, ROWS);
@@ -231,7 +235,9 @@ static void metadata_come_back(void **state) {
     lw_error error;
     assert_int_equal(lw_format_hdf5.open(&head, &writer, &error), LW_OK);
     assert_int_equal(write_row(writer, 0), LW_OK);
-    assert_int_equal(lw_format_hdf5.close(writer, summary, SUMMARY, &error), LW_OK);
+    assert_int_equal(
+        lw_format_hdf5.close(writer, &(lw_results_end){.entries = summary, .entry_count = SUMMARY}, &error),
+        LW_OK);
     lw_results_table *table = read_table(path);
     assert_string_equal(table->model, "m\xC3\xBCll");
     assert_string_equal(table->method, "tree");
@@ -335,7 +341,8 @@ static void faults_of_writing_are_told(void **state) {
     running = false;
     assert_int_equal(status, LW_ERROR_FILE);
     assert_int_equal(write_row(writer, 0), LW_ERROR_FILE);
-    status = lw_format_hdf5.close(writer, summary, SUMMARY, &error);
+    status =
+        lw_format_hdf5.close(writer, &(lw_results_end){.entries = summary, .entry_count = SUMMARY}, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
     assert_int_equal(status, LW_ERROR_FILE);
     assert_non_null(strstr(error.message, "cannot be written: "));
@@ -369,7 +376,7 @@ static void faults_of_reading_are_told(void **state) {
     lw_results_writer *writer;
     lw_error error;
     assert_int_equal(lw_format_hdf5.open(&head, &writer, &error), LW_OK);
-    assert_int_equal(lw_format_hdf5.close(writer, NULL, 0, &error), LW_OK);
+    assert_int_equal(lw_format_hdf5.close(writer, NULL, &error), LW_OK);
     size_t size;
     char *bytes = read_bytes(path, &size);
     expect_read_fault(bytes, size, "test_hdf5_copy.h5: the file has no rows");

@@ -306,7 +306,7 @@ static void faults_say_where_and_what(void **state) {
     check_fault("t\n0\n", NULL, 0, LW_ERROR_FILE, "only one column, \"t\"");
     check_fault("# x\nt,a\n0,1\n1,2,3\n", NULL, 0, LW_ERROR_FILE,
                 "test_plot.csv:4: the row has 3 values, but the header names 2 columns");
-    check_fault("t,a\n0,1\n1\n2,3\n", NULL, 0, LW_ERROR_FILE, "test_plot.csv:3: the row has 1 values");
+    check_fault("t,a\n0,1\n1\n2,3\n", NULL, 0, LW_ERROR_FILE, "test_plot.csv:3: the row has 1 value,");
     check_fault("t,a\n0,1\n1,two\n", NULL, 0, LW_ERROR_FILE,
                 "test_plot.csv:3: column \"a\": \"two\" is not a number");
     check_fault("t,a\n0,1\n1,2 3\n", NULL, 0, LW_ERROR_FILE, "\"2 3\" is not a number");

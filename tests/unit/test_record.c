@@ -74,14 +74,15 @@ static void lists_select_columns(void **state) {
     expect_columns(model, "pin.q", "pin.q [rad]");
     expect_columns(model, " kinetic ,t, pin.v", "kinetic [J]; pin.v [rad/s]");
     expect_columns(model, "joint(pin)", "pin.q [rad]; pin.v [rad/s]");
-    expect_columns(model, "joint(p*)", "pin.q [rad]; pin.v [rad/s]"); /* a weld has none */
-    expect_columns(model, "joint(guide*), pin.q", "pin.q [rad]");     /* nor has a cut joint */
-    expect_columns(model, "coordinates",
-                   "pin.q [rad]; ball.qw [1]; ball.qx [1]; ball.qy [1]; ball.qz [1]; rail.q [m]");
+    expect_columns(model, "joint(p*)", "pin.q [rad]; pin.v [rad/s]");     /* a weld has none */
+    expect_columns(model, "joint(guide*)", "guide.q [m]; guide.v [m/s]"); /* a cut joint has, too */
+    expect_columns(
+        model, "coordinates",
+        "pin.q [rad]; ball.qw [1]; ball.qx [1]; ball.qy [1]; ball.qz [1]; rail.q [m]; guide.q [m]");
     expect_columns(model, "speeds(*a*)", "ball.wx [rad/s]; ball.wy [rad/s]; ball.wz [rad/s]; rail.v [m/s]");
     expect_columns(model, "accelerations",
                    "pin.a [rad/s^2]; ball.alphax [rad/s^2]; ball.alphay [rad/s^2]; ball.alphaz [rad/s^2]; "
-                   "rail.a [m/s^2]");
+                   "rail.a [m/s^2]; guide.a [m/s^2]");
     expect_columns(model, "reaction(guide)",
                    "reaction(guide).fx [N]; reaction(guide).fy [N]; reaction(guide).fz [N]; "
                    "reaction(guide).tx [N m]; reaction(guide).ty [N m]; reaction(guide).tz [N m]");
@@ -102,6 +103,23 @@ static void lists_select_columns(void **state) {
         "point(load, 0, 0.5, -0.5).y [m]; point(load, 0, 0.5, -0.5).vx [m/s]");
     expect_columns(model, "ledger",
                    "kinetic [J]; potential [J]; drives [J]; forces [J]; dissipation [J]; unaccounted [J]");
+    expect_columns(model, "com(load)", "com(load).x [m]; com(load).y [m]; com(load).z [m]");
+    expect_columns(model, "com(load).v*, com_acceleration(car).az",
+                   "com(load).vx [m/s]; com(load).vy [m/s]; com(load).vz [m/s]; com(car).az [m/s^2]");
+    expect_columns(model, "reaction(pin).force, reaction(*).torque, reaction(pin at first in load).f*",
+                   "reaction(pin).force [N]; reaction(pin).torque [N m]; reaction(ball).torque [N m]; "
+                   "reaction(rail).torque [N m]; reaction(guide).torque [N m]; reaction(plate).torque [N m]; "
+                   "reaction(pin at first in load).fx [N]; reaction(pin at first in load).fy [N]; "
+                   "reaction(pin at first in load).fz [N]");
+    expect_columns(model, "velocity(load in crank).w*",
+                   "body(load in crank).wx [rad/s]; body(load in crank).wy [rad/s]; "
+                   "body(load in crank).wz [rad/s]");
+    expect_columns(model, "momentum.p*", "momentum.px [kg m/s]; momentum.py [kg m/s]; momentum.pz [kg m/s]");
+    expect_columns(model, "momentum(car).hz", "momentum(car).hz [kg m^2/s]");
+    expect_columns(model, "distance(load, com(car)), distance(ground,crank).rate",
+                   "distance(load, point(car, 1, 0, 0)) [m]; distance(ground, crank).rate [m/s]");
+    expect_columns(model, "2*pin.q + body.load.z, atan2(ball.wx, pin.v), reaction(pin).fx - reaction(ball).fx",
+                   "2*pin.q + body.load.z []; atan2(ball.wx, pin.v) []; reaction(pin).fx - reaction(ball).fx []");
     expect_columns(model, "violation", "position_violation []; velocity_violation []");
     lw_model_destroy(model);
 }
@@ -110,8 +128,8 @@ static void everything_is_everything(void **state) {
     (void)state;
     lw_model *model = arms();
     lw_record *all = record_of(model, "*");
-    size_t joints = 5, bodies = 4, nq = 6, nv = 5;
-    assert_int_equal(lw_record_count(all), 1 + nq + 2 * nv + 6 * joints + 13 * bodies + 6 + 2);
+    size_t joints = 5, bodies = 4, nq = 7, nv = 6; /* with those of the cut joint */
+    assert_int_equal(lw_record_count(all), 1 + nq + 2 * nv + 6 * joints + 40 * bodies + 9 + 6 + 2);
     assert_true(lw_record_accelerations(all) && lw_record_reactions(all));
     for (size_t i = 0; i < lw_record_count(all); i++)
         for (size_t k = 0; k < i; k++)
@@ -159,17 +177,22 @@ static void faults_name_the_item_and_the_remedy(void **state) {
     expect_fault(model, "reaction(pin)fx", "the parentheses do not match");
     expect_fault(model, "reaction(pin).q", "there is no such component");
     expect_fault(model, "reaction(*).q", "there is no such component");
-    expect_fault(model, "coordinates(guide)",
-                 "the joint closes a loop and has no coordinates of its own; record");
     expect_fault(model, "joint(plate)", "the joint has no coordinates");
     expect_fault(model, "position(ground)", "ground does not move; name a body that moves");
     expect_fault(model, "point(load)",
                  "a point is a body and three numbers; write e.g. point(load, 0, 0, -0.5)");
-    expect_fault(model, "point(load, 1, 2, x)", "\"x\", character 1: unknown name \"x\"");
-    expect_fault(model, "point(load, 1, 2, inf)",
-                 "\"inf\", character 1: \"inf\" is not a number to compute with");
-    expect_fault(model, "point(load, 1, 2, 3, 4)", "a point is a body and three numbers");
+    expect_fault(model, "point(load, 1, 2, x)", "unknown name \"x\"");
+    expect_fault(model, "point(load, 1, 2, inf)", "\"inf\" is not a number to compute with");
+    expect_fault(model, "point(load, 1, 2, 3, 4)", "a closing parenthesis is missing");
     expect_fault(model, "point(lod, 1, 2, 3)", "did you mean \"load\"?");
+    expect_fault(model, "reaction(pin in lod)", "there is no body \"lod\"; did you mean \"load\"?");
+    expect_fault(model, "position(load at first)", "there is no such component with this reference");
+    expect_fault(model, "2*pin.q + body.lod.z", "there is no body \"lod\"; did you mean \"load\"?");
+    expect_fault(model, "2*pin.q +", "character 10: the expression ends where a number or a name should follow");
+    expect_fault(model, "pin.q + kinetic", "character 7");
+    expect_fault(model, "drive(pin)", "no motion of the joint is prescribed");
+    expect_fault(model, "force(sprig)", "unknown force element \"sprig\"; there is none");
+    expect_fault(model, "distance(load)", "a distance has two places");
     expect_fault(model, "point", "the parentheses do not match");
     lw_model_destroy(model);
 }
@@ -235,8 +258,9 @@ static void values_are_those_of_the_public_calls(void **state) {
     lw_data *data;
     assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
     lw_record *record =
-        record_of(model, "*, point(load, 0.1, -0.2, 0.3), point_velocity(load, 0.1, -0.2, 0.3)");
-    double row[256], q[6], v[5], vdot[5], reactions[30];
+        record_of(model, "*, point(load, 0.1, -0.2, 0.3), point_velocity(load, 0.1, -0.2, 0.3), "
+                         "2*pin.q + reaction(pin).fx*ball.alphax");
+    double row[512], q[6], v[5], vdot[5], reactions[30];
     lw_random random = random_seed(20240607);
     for (int trial = 0; trial < 100; trial++) {
         random_state(&random, model, q, v);
@@ -278,13 +302,17 @@ static void values_are_those_of_the_public_calls(void **state) {
         assert_true(value_of(record, row, "ball.qy") == q[ball.q + 2]);
         assert_true(value_of(record, row, "ball.wz") == v[ball.v + 2]);
         assert_true(value_of(record, row, "ball.alphax") == vdot[ball.v]);
+        close_to(value_of(record, row, "2*pin.q + reaction(pin).fx*ball.alphax"),
+                 2 * value_of(record, row, "pin.q") + reactions[0] * vdot[ball.v]);
         assert_true(value_of(record, row, "dissipation") == 5 && value_of(record, row, "drives") == 3);
         assert_true(value_of(record, row, "position_violation") == 0.5);
         assert_true(value_of(record, row, "velocity_violation") == 0.25);
     }
     /* what the sample does not carry is not a number */
     lw_record_row(record, &(lw_sample){.q = q, .v = v}, row);
-    assert_true(isnan(value_of(record, row, "pin.a")) && isnan(value_of(record, row, "kinetic")));
+    assert_true(isnan(value_of(record, row, "pin.a")) && isnan(value_of(record, row, "drives")));
+    close_to(value_of(record, row, "kinetic"), lw_energy_of(model, data, 0, q, v).kinetic);
+    close_to(value_of(record, row, "potential"), lw_energy_of(model, data, 0, q, v).potential);
     assert_true(isnan(value_of(record, row, "reaction(guide).tz")));
     lw_record_destroy(record);
     lw_data_destroy(data);

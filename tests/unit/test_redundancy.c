@@ -257,7 +257,7 @@ static void check(lw_spec *spec, double size, int rows, int rank, int mobility, 
     }
     lw_redundancy_destroy(found);
 
-    assert_int_equal(lw_unique_reactions(s, unique, &error), LW_OK);
+    assert_int_equal(lw_unique_reactions(NULL, s, unique, &error), LW_OK);
     for (int k = 0; k < 6 * model->joint_count; k++)
         if (unique[k] != right[k])
             fail_msg("%s, size %g: component %d of joint \"%s\" is %s", name, size, k % 6,
@@ -404,7 +404,7 @@ static void prescribed(void **state) {
     assert_int_equal(lw_redundancy_create(s, &found, &error), LW_OK);
     assert_true(found->speeds == 2 && found->rank == 2 && found->mobility == 0 && found->nulls == 3);
     lw_redundancy_destroy(found);
-    assert_int_equal(lw_unique_reactions(s, unique, &error), LW_OK);
+    assert_int_equal(lw_unique_reactions(NULL, s, unique, &error), LW_OK);
     for (int j = 0; j < 4; j++) flags("driven four-bar", unique, j, "110001");
     lw_newton_euler_destroy(s);
     lw_model_destroy(model);
@@ -426,7 +426,7 @@ static void tree(void **state) {
         assert_true(found->rows == 0 && found->rank == 0 && found->mobility == model->nv &&
                     found->nulls == 0);
         assert_int_equal(rank_of_rows(s, 1, NULL, NULL), s->rows->count);
-        assert_int_equal(lw_unique_reactions(s, unique, &error), LW_OK);
+        assert_int_equal(lw_unique_reactions(NULL, s, unique, &error), LW_OK);
         for (int k = 0; k < 6 * model->joint_count; k++) assert_true(unique[k]);
         lw_redundancy_destroy(found);
         lw_newton_euler_destroy(s);

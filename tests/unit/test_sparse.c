@@ -1,7 +1,5 @@
 /* test_sparse.c - sparse systems of equations: solutions against known ones and by their residuals, the same pivots
  * with other values, condition numbers against the inverse, and matrices that are singular.
- *
- * Built twice, with KLU (unit/sparse) and with the elimination of linkwork-core (core/sparse).
  */
 #include "linalg/sparse.h"
 
@@ -74,7 +72,7 @@ static void multiply(const matrix *a, const double *x, double *out, double *amou
 }
 
 /* Solves A x = b for a random x; fails if a residual is more than rounding of what its row adds up. A pivot may be a
- * tenth (or, with KLU, a thousandth) of what stands below it: that much rounding may grow. */
+ * tenth, and later a thousandth, of what stands below it: that much rounding may grow. */
 static void solve(lw_sparse *s, matrix *a, int seed) {
     double x[MOST], b[MOST], amounts[MOST], back[MOST], found[MOST], largest = 0;
     for (int i = 0; i < a->n; i++) x[i] = number();

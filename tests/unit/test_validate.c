@@ -350,7 +350,7 @@ static void force_elements(void **state) {
            FORCE(.type = LW_FORCE_DRIVE, .joint = "pin", .coordinate = 4, .drive = "-q")));
     FAULT("force \"f\"", "has no force", "expression of t, q and v",
           FORCE(.type = LW_FORCE_DRIVE, .joint = "pin"));
-    FAULT("force \"f\"", "force \"2*x\": ", NULL,
+    FAULT("force \"f\"", "torque \"2*x\": ", NULL,
           FORCE(.type = LW_FORCE_DRIVE, .joint = "pin", .drive = "2*x"));
     FAULT("force \"f\"", "viscous -1, coulomb 0", "zero or positive",
           FORCE(.type = LW_FORCE_FRICTION, .joint = "pin", .viscous = -1));

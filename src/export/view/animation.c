@@ -167,6 +167,7 @@ lw_status lw_animation_sample(lw_animation *a, const lw_sample *sample) {
     if (!values) return LW_ERROR_MEMORY;
     lw_record_row(a->record, sample, a->row);
     memcpy(values, a->row + 1, a->recorded * sizeof *values);
+    lw_data_set_values(a->model, a->data, sample->inputs, sample->states);
     lw_animation_force_values(a, sample->t, sample->q, sample->v, values + a->recorded);
     if (a->count == 1) {
         memcpy(a->q0, sample->q, (size_t)a->model->nq * sizeof *a->q0);

@@ -118,7 +118,7 @@ void lw_animation_force_values(lw_animation *a, double t, const double *q, const
     lw_world_poses(model, data);
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
-        lw_forces_clear(model, data);
+        lw_forces_clear(model, data, t);
         lw_forces_add(model, data, k, k + 1, t, false);
         switch (force->type) {
         case LW_FORCE_SPRING:

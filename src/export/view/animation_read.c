@@ -185,7 +185,9 @@ static lw_status take_row(lw_animation *a, const lw_results_table *table, const 
     if (!values) return LW_ERROR_MEMORY;
     for (size_t k = 0; k < a->recorded; k++) values[k] = table->columns[k + 1].values[row];
     for (size_t k = a->recorded; k < a->column_count; k++) values[k] = NAN;
-    if (moving && a->column_count > a->recorded)
+    /* Forces may depend on inputs and user states, of which a row need not tell. */
+    const bool all = model->values.state_count == 0 && model->values.input_count == 0;
+    if (moving && all && a->column_count > a->recorded)
         lw_animation_force_values(a, t, from->at_q, from->at_v, values + a->recorded);
     if (a->count == 1 && moving) {
         memcpy(a->q0, from->at_q, (size_t)model->nq * sizeof *a->q0);

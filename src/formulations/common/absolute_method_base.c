@@ -36,8 +36,16 @@ lw_absolute_method *lw_absolute_method_create(size_t size, const lw_formulation 
     method->solve = solve;
     method->system = lw_newton_euler_create(model, LW_HOLD_NONE);
     method->projection = lw_projection_create(model, LW_HOLD_NONE);
-    if (method->system && method->projection) {
-        lw_data_set_inputs(model, method->system->data, options->inputs);
+    bool fine = method->system && method->projection;
+    if (fine && options->flags) {
+        lw_newton_euler_rows_at(method->system, 0, model->q0, NULL);
+        method->uniqueness = lw_uniqueness_create(model, method->system);
+        fine = method->uniqueness != NULL;
+    }
+    if (fine) {
+        lw_data_set_values(model, method->system->data, options->inputs, options->states);
+        lw_data_hold(method->system->data, options->hold);
+        lw_projection_set_values(method->projection, options->inputs, options->states);
         method->base.state_size = formulation->coordinates == LW_COORDINATES_ABSOLUTE
                                       ? lw_absolute_size(method->system)
                                       : model->nq + model->nv;
@@ -56,6 +64,7 @@ lw_status lw_absolute_method_finish(lw_absolute_method *method, bool fine, lw_me
 
 void lw_absolute_method_destroy(lw_absolute_method *method) {
     if (!method) return;
+    lw_uniqueness_destroy(method->uniqueness);
     lw_projection_destroy(method->projection);
     lw_newton_euler_destroy(method->system);
     free(method);
@@ -129,7 +138,7 @@ lw_status lw_absolute_method_accelerations(lw_method *base, double t, const doub
     if (status != LW_OK) return status;
     lw_rows_joint_accelerations(base->model, s->rows, s->a, vdot);
     if (reactions) lw_newton_euler_reactions(s, reactions);
-    return unique ? lw_unique_reactions(s, unique, error) : LW_OK;
+    return unique ? lw_unique_reactions(method->uniqueness, s, unique, error) : LW_OK;
 }
 
 /* --- absolute coordinates ------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 
 #include "formulations/formulation.h"
 #include "constraints/projection.h"
+#include "constraints/redundancy.h"
 
 typedef struct lw_absolute_method lw_absolute_method;
 struct lw_absolute_method {
@@ -16,6 +17,7 @@ struct lw_absolute_method {
     lw_method_options options;
     lw_newton_euler *system;
     lw_projection *projection;
+    lw_uniqueness *uniqueness; /* NULL unless options.flags. */
     /* Computes a and lambda of the system from its J, H, u and gamma. */
     lw_status (*solve)(lw_absolute_method *method, lw_error *error);
 };

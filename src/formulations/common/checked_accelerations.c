@@ -92,6 +92,8 @@ static lw_status judge(lw_checked *c, const lw_checked_state *asked, const doubl
         .free_speeds = f->frees_speeds,
         .tau = asked->tau,
         .inputs = options ? options->inputs : NULL,
+        .states = options ? options->states : NULL,
+        .hold = options ? options->hold : NULL,
         .vdot = vdot,
         .reactions = reactions,
         .multipliers = c->multipliers,
@@ -126,4 +128,5 @@ lw_status lw_checked_reactions(lw_checked *c, const lw_checked_state *state, con
     return status == LW_OK ? judge(c, state, vdot, reactions, NULL, error) : status;
 }
 
+const double *lw_checked_multipliers(const lw_checked *c) { return c->multipliers; }
 double lw_checked_effort(const lw_checked *c) { return lw_balance_effort(c->balance); }

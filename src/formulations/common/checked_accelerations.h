@@ -37,6 +37,8 @@ lw_status lw_checked_accelerations(lw_checked *checked, const lw_checked_state *
  * method finds them with its own; they must balance with vdot. unique may be NULL. */
 lw_status lw_checked_reactions(lw_checked *checked, const lw_checked_state *state, const double *vdot,
                                double *reactions, bool *unique, lw_error *error);
+/* The forces of constraints that belong to the last reactions, one per row of them. */
+const double *lw_checked_multipliers(const lw_checked *checked);
 /* lw_balance_effort of the last check. */
 double lw_checked_effort(const lw_checked *checked);
 

@@ -35,11 +35,16 @@ lw_loop_method *lw_loop_method_create(size_t size, const lw_formulation *formula
         if (arena) lw_arena_destroy(arena);
         return NULL;
     }
+    if (options->flags && !(method->uniqueness = lw_uniqueness_create(model, NULL))) {
+        lw_loop_method_destroy(&method->base);
+        return NULL;
+    }
     method->base.formulation = formulation;
     method->base.model = model;
     method->base.state_size = model->nq + model->nv;
     method->options = *options;
-    lw_data_set_inputs(model, method->data, options->inputs);
+    lw_data_set_values(model, method->data, options->inputs, options->states);
+    lw_data_hold(method->data, options->hold);
     method->solve = solve;
     return method;
 }
@@ -47,6 +52,7 @@ lw_loop_method *lw_loop_method_create(size_t size, const lw_formulation *formula
 void lw_loop_method_destroy(lw_method *base) {
     lw_loop_method *method = (lw_loop_method *)base;
     if (!method) return;
+    lw_uniqueness_destroy(method->uniqueness);
     lw_data_destroy(method->data);
     lw_arena_destroy(method->arena);
 }
@@ -158,7 +164,7 @@ lw_status lw_loop_method_accelerations(lw_method *base, double t, const double *
     if (!unique) return LW_OK;
     lw_take_state(model, data, t, q, v);
     return method->unique ? method->unique(method, t, unique, error)
-                          : lw_unique_reactions_at(model, t, q, unique, error);
+                          : lw_unique_reactions_at(method->uniqueness, model, t, q, unique, error);
 }
 
 void lw_loop_method_multipliers(const lw_method *base, double *multipliers) {

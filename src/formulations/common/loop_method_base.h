@@ -8,6 +8,7 @@
 #define LW_LOOP_METHOD_BASE_H
 
 #include "formulations/formulation.h"
+#include "constraints/redundancy.h"
 #include "model/rows.h"
 
 typedef struct lw_loop_method lw_loop_method;
@@ -16,13 +17,14 @@ struct lw_loop_method {
     lw_method_options options;
     lw_arena *arena; /* Owns the method. */
     lw_data *data;
-    lw_rows *rows;    /* Rows of closures and constraints. */
-    double *lambda;   /* Per row: the multipliers. */
-    double *defect;   /* Per row: H'V - rate. */
-    double *body;     /* 6 per body: workspace. */
-    double *v;        /* Per speed: the speeds to which the last accelerations with reactions belong. */
-    bool integrating; /* solve is called for a derivative, so that the state may have drifted. */
-    bool reacting;    /* solve has to compute lambda too. */
+    lw_rows *rows;  /* Rows of closures and constraints. */
+    double *lambda; /* Per row: the multipliers. */
+    double *defect; /* Per row: H'V - rate. */
+    double *body;   /* 6 per body: workspace. */
+    double *v;      /* Per speed: the speeds to which the last accelerations with reactions belong. */
+    lw_uniqueness *uniqueness; /* NULL unless options.flags. */
+    bool integrating;          /* solve is called for a derivative, so that the state may have drifted. */
+    bool reacting;             /* solve has to compute lambda too. */
     /* From the state in data: accelerations into data->vdot, multipliers into lambda if `reacting`, forces of
      * the drives of prescribed speeds into data->drive. tau may be NULL. */
     lw_status (*solve)(lw_loop_method *method, double t, const double *tau, lw_error *error);

@@ -354,6 +354,16 @@ static lw_status applies(const lw_model *model, lw_error *error) {
                 "take another method, such as lagrange or cut",
                 "it rolls: steps in director coordinates can only keep constraints on positions");
     }
+    if (model->values.element_of_quantities >= 0)
+        return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, (lw_place){0, 0}, "force",
+                          model->forces[model->values.element_of_quantities].name,
+                          "take another method, such as lagrange or cut",
+                          "it depends on quantities of the state, which steps in director coordinates have "
+                          "only at their ends, and forces act in their middle");
+    if (model->values.mover_count)
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "take another method, such as lagrange or cut",
+                       "a prescribed motion depends on a state of the user's, which steps in director "
+                       "coordinates know only in their middle");
     return lw_needs_determined(model, error);
 }
 
@@ -390,7 +400,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         method->q && method->v)
         status = lw_director_create(model, full, &method->d, error);
     if (status == LW_OK) { /* The first factorisations choose pivots, which takes memory. */
-        lw_data_set_inputs(model, method->d->data, options->inputs);
+        lw_data_set_values(model, method->d->data, options->inputs, options->states);
         for (int k = 0; k < 3; k++) method->q[3 + 4 * k] = 1;
         method->d->options = *options;
         method->absolute_base.base.state_size = lw_director_state_size(method->d);

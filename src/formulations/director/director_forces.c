@@ -54,7 +54,7 @@ static double mean_tension(const lw_force *force, lw_director *d, double x0, dou
         return total;
     }
     const lw_jet jets[3] = {{0.5 * (x0 + x1), 0.5, 0}, {rate, 1 / h, 0}, {d->step.t0 + 0.5 * h, 0, 0}};
-    lw_jet law = lw_function_jet(force->law, jets, d->data->inputs);
+    lw_jet law = lw_function_jet(force->law, jets, d->data->values);
     d->step.work.forces -= law.f * change;
     *slope += law.d;
     return total + law.f;
@@ -80,7 +80,7 @@ static double push(const lw_force *force, lw_director *d, double change, double 
     double h = d->step.h, rate = change / h;
     if (force->type == LW_FORCE_DRIVE) {
         const lw_jet jets[3] = {{d->step.t0 + 0.5 * h, 0, 0}, {x, x_slope, 0}, {rate, 1 / h, 0}};
-        lw_jet drive = lw_function_jet(force->drive, jets, d->data->inputs);
+        lw_jet drive = lw_function_jet(force->drive, jets, d->data->values);
         d->step.work.drives += drive.f * change;
         *slope = drive.d;
         return drive.f;
@@ -155,7 +155,7 @@ static void about_axis(const lw_force *force, lw_director *d, const int blocks[4
         if (force->law) {
             const lw_jet jets[3] = {
                 {x, 0, 0}, {rate, 1 / d->step.h, 0}, {d->step.t0 + 0.5 * d->step.h, 0, 0}};
-            lw_jet law = lw_function_jet(force->law, jets, d->data->inputs);
+            lw_jet law = lw_function_jet(force->law, jets, d->data->values);
             tau -= law.f, slope -= law.d;
             d->step.work.forces -= law.f * change;
         }
@@ -210,7 +210,7 @@ static applied_load applied_at(const lw_director *d, const lw_force *force) {
     double t = d->step.t0 + 0.5 * d->step.h, value[6], internal[3];
     int body = force->bodies[0];
     for (int k = 0; k < 6; k++)
-        value[k] = force->components[k] ? lw_function_value(force->components[k], &t, d->data->inputs) : 0;
+        value[k] = force->components[k] ? lw_function_value(force->components[k], &t, d->data->values) : 0;
     lw_director_point(&d->bodies[body], force->frames[0].p, load.point);
     lw_v3_copy(value, load.F), lw_v3_copy(value + 3, load.T);
     if (!force->follows_body) return load;

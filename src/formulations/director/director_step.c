@@ -11,6 +11,7 @@
  * Cost     that of the solver (director_solver.h) times the number of increments, as a rule two to four. No
  *          allocation but for new pivots.
  */
+#include "model/signals.h"
 #include "formulations/director/director_parts.h"
 #include "model/rows.h"
 
@@ -113,6 +114,7 @@ static bool solve(lw_director *d, const lw_director_solver *solver, bool new_piv
 /* Looks for a step of length h from the state that was loaded. */
 static bool attempt(lw_director *d, double t, double h) {
     d->step.t0 = t, d->step.h = h;
+    lw_signals(d->model, d->data, t + 0.5 * h);
     int loop_rows = d->row_count - d->first_loop_row;
     bool cheap = (long)loop_rows * d->model->nv <= 2000;
     if (loop_rows && (cheap || d->choice.age++ % CHOICE_EVERY == 0))

@@ -355,6 +355,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         size_t rows = (size_t)m->loop_base.rows->count + 1, nv = (size_t)model->nv + 1;
         size_t bodies = (size_t)model->body_count + 1;
         m->projection = lw_projection_create(model, LW_HOLD_NONE);
+        if (m->projection) lw_projection_set_values(m->projection, options->inputs, options->states);
         m->G = LW_NEW(arena, double, rows *nv);
         m->zeta = LW_NEW(arena, double, rows *nv);
         m->A = LW_NEW(arena, double, rows *rows);

@@ -192,7 +192,7 @@ static void destroy(lw_method *base) {
 static lw_flow *flow_of(const massless_method *m) {
     lw_flow *flow = lw_flow_create(m->shape);
     if (!flow) return NULL;
-    lw_data_set_inputs(m->shape->model, flow->data, m->loop_base.options.inputs);
+    lw_data_set_values(m->shape->model, flow->data, m->loop_base.options.inputs, m->loop_base.options.states);
     for (int k = 0; k < m->shape->count; k++) {
         flow->dampers->skipped[k] = m->kinds.kind[k] == LW_DIRECTION_ALGEBRAIC && !m->kinds.latent[k];
         flow->dampers->floor[k] = m->kinds.floor[k];
@@ -200,6 +200,17 @@ static lw_flow *flow_of(const massless_method *m) {
     if (!m->kinds.algebraic || lw_dampers_mix(flow->dampers, flow->arena)) return flow;
     lw_flow_destroy(flow);
     return NULL;
+}
+
+/* A force that depends on the state through quantities may depend on any direction without mass, and the
+ * structure of springs and dampers, on which the method rests, does not show that. */
+static lw_status refuse_quantities(const lw_model *model, lw_error *error) {
+    return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, (lw_place){0, 0}, "force",
+                      model->forces[model->values.element_of_quantities].name,
+                      "let it depend on x, v, q of its own element and on t, inputs or states; a state that "
+                      "follows the quantity, lag: {rate: (pin.q - lag)/T, start: 0}, may stand for it",
+                      "it depends on quantities of the state, and with bodies without mass forces are "
+                      "sorted by what they depend on");
 }
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
@@ -216,6 +227,10 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         return status;
     }
     const lw_null_shape *shape = m->shape;
+    if (shape->count && model->values.element_of_quantities >= 0) {
+        destroy(&m->loop_base.base);
+        return refuse_quantities(model, error);
+    }
     bool *candidate = LW_NEW(arena, bool, shape->count + 1), any = false;
     size_t nv = (size_t)model->nv + 1;
     m->flow = flow_of(m);
@@ -242,9 +257,9 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     if (fine && shape->dense)
         fine = (m->projection = lw_projection_create(model, LW_HOLD_NONE)) &&
                (m->system = lw_loop_system_create(m->flow->loops, arena));
+    if (fine && shape->dense) lw_projection_set_values(m->projection, options->inputs, options->states);
     if (any && fine && shape->dense) lw_springs_loops(m->springs, m->projection);
-    if (any && fine)
-        fine = lw_follow_create(shape, &m->kinds, m->flow->dampers, options->inputs, arena, &m->follow);
+    if (any && fine) fine = lw_follow_create(shape, &m->kinds, m->flow->dampers, options, arena, &m->follow);
     if (!fine) {
         destroy(&m->loop_base.base);
         return lw_out_of_memory(error);

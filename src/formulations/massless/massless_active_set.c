@@ -14,6 +14,7 @@
  * Source   docs/theory/massless.md, 8.
  * Cost     an evaluation of conditions, and two factors of N'C N; no allocation but in create.
  */
+#include "model/signals.h"
 #include "formulations/massless/massless_active_set.h"
 #include "model/joint.h"
 
@@ -23,8 +24,13 @@
 
 /* --- creation ----------------------------------------------------------------------------------------- */
 
+/* Conditions at which a force has a kink only have outcomes, too, which are not held. */
 static int conditions_of(const lw_force *force) {
     int count = 0;
+    bool jumps =
+        (force->law && lw_function_jumps(force->law)) || (force->drive && lw_function_jumps(force->drive));
+    for (int k = 0; k < 6; k++) jumps |= force->components[k] && lw_function_jumps(force->components[k]);
+    if (!jumps) return 0;
     if (force->law) count += lw_function_conditions(force->law);
     if (force->drive) count += lw_function_conditions(force->drive);
     for (int k = 0; k < 6; k++)
@@ -47,7 +53,7 @@ static bool reaches(const lw_null_shape *shape, const lw_force *force, const boo
 }
 
 bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, const lw_dampers *dampers,
-                      const double *inputs, lw_arena *arena, lw_follow **follow) {
+                      const lw_method_options *options, lw_arena *arena, lw_follow **follow) {
     const lw_model *model = shape->model;
     bool wanting = false;
     *follow = NULL;
@@ -81,7 +87,7 @@ bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, co
     if (!f->outcomes) return false;
     if (!f->elements && !f->directions) return true;
     if (lw_data_create(model, NULL, &f->data) != LW_OK) return false;
-    lw_data_set_inputs(model, f->data, inputs);
+    lw_data_set_values(model, f->data, options->inputs, options->states);
     *follow = f;
     return true;
 }
@@ -122,18 +128,19 @@ static unsigned variables_of(const lw_model *model, const lw_data *data, const l
 static double look(const lw_model *model, const lw_data *data, const lw_force *force, double t,
                    const double *held, double *outcomes) {
     double x[3], least = HUGE_VAL;
+    lw_look at = {.held = held, .outcomes = outcomes};
     if (force->type != LW_FORCE_APPLIED) {
         unsigned speed = variables_of(model, data, force, t, x);
         const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
-        return f ? lw_function_look(f, x, data->inputs, speed, held, outcomes) : HUGE_VAL;
+        return f ? lw_function_look(f, x, data->values, speed | LW_KINKS, &at) : HUGE_VAL;
     }
     for (int k = 0; k < 6; k++) {
         const lw_function *f = force->components[k];
         if (!f) continue;
-        least = fmin(least, lw_function_look(f, &t, data->inputs, 0, held, outcomes));
+        least = fmin(least, lw_function_look(f, &t, data->values, LW_KINKS, &at));
         int own = lw_function_conditions(f);
-        if (held) held += own;
-        if (outcomes) outcomes += own;
+        if (held) at.held += own;
+        if (outcomes) at.outcomes += own;
     }
     return least;
 }
@@ -150,6 +157,7 @@ void lw_follow_release(lw_flow *flow) {
 void lw_follow_begin(lw_follow *f, lw_flow *flow, double t) {
     const lw_model *model = f->shape->model;
     const bool *held = lw_dampers_held(flow->dampers), *loose = flow->dampers->loose;
+    lw_signals(model, flow->data, t);
     for (int e = 0; e < f->elements; e++) {
         int k = f->element[e];
         look(model, flow->data, &model->forces[k], t, NULL, f->outcomes + f->held_of[k]);
@@ -205,6 +213,7 @@ void lw_follow_roots(lw_follow *f, lw_flow *flow, double t, double *values) {
      * a value that is not finite would count as an event. */
     const double far = 1e300;
     const lw_model *model = f->shape->model;
+    lw_signals(model, flow->data, t);
     for (int e = 0; e < f->elements; e++) {
         int k = f->element[e];
         double distance = look(model, flow->data, &model->forces[k], t, f->outcomes + f->held_of[k], NULL);

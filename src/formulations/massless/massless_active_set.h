@@ -27,7 +27,7 @@ typedef struct lw_follow {
 
 /* *follow is NULL if no event can change anything. Returns false when memory is out. */
 bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, const lw_dampers *dampers,
-                      const double *inputs, lw_arena *arena, lw_follow **follow);
+                      const lw_method_options *options, lw_arena *arena, lw_follow **follow);
 void lw_follow_destroy(lw_follow *follow);
 /* Keeps the outcomes of conditions and the held directions of the flow as they were when the stretch
  * began. */

@@ -43,7 +43,7 @@ static double cut_damping(const lw_null_shape *shape, lw_data *data, const lw_fo
     for (int side = 0; h && side < 2; side++)
         wrench_on(&data->world[bodies[side]], at, W + 6 * force->v, h + 6 * side);
     const lw_joint_type type = model->joints[model->closures[force->closure]].info.type;
-    const law_context context = {data->inputs, held_of(model, data, force),
+    const law_context context = {data->values, held_of(model, data, force),
                                  lw_joint_speed_turns(type, force->v) ? 1 : shape->length};
     return lw_joint_damping(force, &context, force->q >= 0 ? q[force->q] : 0, v[force->v], t);
 }
@@ -75,7 +75,7 @@ static double damping(const lw_dampers *d, const damper *own, lw_data *data, dou
     const lw_force *force = d->forces[own - d->dampers];
     if (own->constant) return own->c;
     if (own->kind == IN_CUT) return cut_damping(shape, data, force, t, h);
-    const law_context context = {data->inputs, held_of(model, data, force),
+    const law_context context = {data->values, held_of(model, data, force),
                                  own->kind == ON_LINE ? shape->length : shape->unit[own->speed]};
     if (own->kind == ON_LINE) return line_damping(data, force, &context, line_of(data, own), t);
     return lw_joint_damping(force, &context, force->q >= 0 ? data->q[force->q] : 0, data->v[own->speed], t);

@@ -26,6 +26,7 @@
  * Source   docs/theory/massless.md, 4.
  * Cost     O(n) times the largest group, and the cube of each group; no allocation but in create.
  */
+#include "model/signals.h"
 #include "formulations/massless/massless_springs.h"
 #include "constraints/projection.h"
 #include "model/joint.h"
@@ -201,6 +202,7 @@ static void find_efforts(lw_springs *s, double t, const double *tau) {
     double *of_speed = s->effort + model->body_count + 1;
     memset(s->effort, 0, ((size_t)model->body_count + 1 + (size_t)model->nv) * sizeof *s->effort);
     for (int k = 0; k < model->nv; k++) data->tau[k] = tau ? tau[k] : 0;
+    lw_signals(model, data, t);
     for (int f = -1; f < model->force_count; f++) { /* f = -1 stands for the caller's joint forces. */
         const lw_force *force = f < 0 ? NULL : &model->forces[f];
         bool in_joint = force && acts_in_joint(force);

@@ -42,6 +42,10 @@ lw_closing *lw_closing_create(const lw_model *model, lw_arena *arena) {
     return c;
 }
 
+void lw_closing_set_values(lw_closing *c, const double *inputs, const double *states) {
+    lw_data_set_values(c->model, c->data, inputs, states);
+}
+
 void lw_closing_destroy(lw_closing *c) {
     if (!c) return;
     lw_data_destroy(c->data);

@@ -19,6 +19,8 @@ typedef struct lw_closing lw_closing;
 
 /* Returns NULL when memory is out. The arena owns the result except for what lw_closing_destroy releases. */
 lw_closing *lw_closing_create(const lw_model *model, lw_arena *arena);
+/* Inputs and user states for all later calls (lw_data_set_values). */
+void lw_closing_set_values(lw_closing *closing, const double *inputs, const double *states);
 void lw_closing_destroy(lw_closing *closing);
 
 /* Plans the solution for a set: independent[k] for each speed k; prescribed speeds always count as known. The

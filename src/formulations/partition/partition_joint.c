@@ -421,6 +421,8 @@ static bool build(partition_method *m) {
     if (m->partition) m->constraint_forces = lw_constraint_forces_create(m->partition, arena);
     bool closed = m->loop_base.options.drift == LW_DRIFT_CLOSED && rows > 0;
     if (closed) m->closing = lw_closing_create(model, arena);
+    if (m->closing)
+        lw_closing_set_values(m->closing, m->loop_base.options.inputs, m->loop_base.options.states);
     m->independent = LW_NEW(arena, bool, nv);
     m->factor = LW_NEW(arena, double, rows + 1);
     m->right = LW_NEW(arena, double, rows + 1);

@@ -481,7 +481,9 @@ static bool take_memory(lw_rcr *m) {
 
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
-    lw_rcr *m = (lw_rcr *)lw_loop_method_create(sizeof *m, &lw_formulation_rcr, model, options, solve);
+    lw_method_options own = *options;
+    own.flags = false; /* They have their memory already: `unique`. */
+    lw_rcr *m = (lw_rcr *)lw_loop_method_create(sizeof *m, &lw_formulation_rcr, model, &own, solve);
     if (!m || !take_memory(m)) {
         if (m) lw_loop_method_destroy(&m->loop_base.base);
         return lw_out_of_memory(error);

@@ -60,7 +60,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         free(method);
         return lw_out_of_memory(error);
     }
-    lw_data_set_inputs(model, method->data, options->inputs);
+    lw_data_set_values(model, method->data, options->inputs, options->states);
+    lw_data_hold(method->data, options->hold);
     method->base.formulation = &lw_formulation_tree;
     method->base.model = model;
     method->base.state_size = model->nq + model->nv;

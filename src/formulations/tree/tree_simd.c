@@ -42,7 +42,7 @@ static lw_status create(lw_method *method, const lw_method_options *options, int
         destroy(x);
         return lw_out_of_memory(error);
     }
-    lw_data_set_inputs(model, x->data, options->inputs);
+    lw_data_set_values(model, x->data, options->inputs, options->states);
     *width = x->simd->width, *workspace = x;
     return LW_OK;
 }

@@ -1,13 +1,15 @@
 /* read_model.c - model files (docs/model-format.md) to specs.
  *
  * A file is loaded whole (at most LW_YAML_MAX_BYTES), converted to a tree (yaml.c), and read section by
- * section: parameters and inputs first, then bodies, joints, forces, constraints, in any order in the file,
+ * section: parameters and inputs first, then tables, bodies, joints, forces, constraints, events, in any order in the
+ * file,
  * so that each reference can be checked when it is read. Faults are reported in the order of the file. Cost
  * O(size of the file + number of objects).
  */
 #define _POSIX_C_SOURCE 200809L
 
 #include "io/model_read/reader.h"
+#include "io/results/read_results.h"
 #include "model/spec/spec_storage.h"
 
 #include <errno.h>
@@ -177,9 +179,9 @@ static bool good_version(lw_reader *reader, const lw_yaml *root) {
 
 static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *settings,
                       size_t setting_count) {
-    static const char *const keys[] = {"linkwork", "name",        "description", "parameters",
-                                       "inputs",   "gravity",     "bodies",      "joints",
-                                       "forces",   "constraints", "run",         NULL};
+    static const char *const keys[] = {"linkwork", "name",    "description", "parameters",  "inputs", "tables",
+                                       "signals",  "states",  "outputs",     "gravity",     "bodies", "joints",
+                                       "forces",   "constraints", "events",  "run",         NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
     /* The section is under a misspelt key. */
@@ -199,17 +201,23 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
         return;
     }
     lw_reader_check(reader, lw_spec_set_file(reader->spec, reader->file));
+    reader->table_section = lw_yaml_get(root, "tables");
     lw_read_parameters(reader, lw_yaml_get(root, "parameters"), lw_yaml_get(root, "inputs"), settings,
                        setting_count);
     if (reader->out_of_memory) return;
+    if (!reader->only_run) lw_read_tables(reader, reader->table_section);
+    lw_read_signals(reader, lw_yaml_get(root, "states"), lw_yaml_get(root, "signals"));
     if (!reader->only_run) {
         read_gravity(reader, lw_yaml_get(root, "gravity"));
         lw_read_bodies(reader, lw_yaml_get(root, "bodies"));
         lw_read_joints(reader, lw_yaml_get(root, "joints"));
         lw_read_forces(reader, lw_yaml_get(root, "forces"));
         lw_read_constraints(reader, lw_yaml_get(root, "constraints"));
+        lw_read_outputs(reader, lw_yaml_get(root, "outputs"));
+        lw_read_events(reader, lw_yaml_get(root, "events"));
     }
     read_run(reader, lw_yaml_get(root, "run"));
+    lw_read_later(reader);
 }
 
 /* --- faults in the order of the file -------------------------------------------------------------- */
@@ -294,17 +302,47 @@ lw_status lw_read_model_text(const char *text, size_t length, const char *name, 
     return read_text(&reader, text, length, settings, setting_count, report, spec);
 }
 
+/* The model that a results file carries, with parameters set as reading a model file would set them. */
+static lw_status read_results(const char *path, const lw_setting *settings, size_t setting_count,
+                              lw_report *report, lw_spec **spec) {
+    lw_error error = {0};
+    lw_status status = lw_results_spec(path, spec, &error);
+    for (size_t k = 0; k < setting_count && status == LW_OK; k++) {
+        double value = 0;
+        status = lw_read_number(settings[k].value, NULL, &value, &error);
+        if (status == LW_OK) status = lw_spec_set_parameter(*spec, settings[k].name, value, &error);
+    }
+    if (status == LW_OK) return LW_OK;
+    if (report) (void)lw_report_add(report, &error);
+    lw_spec_destroy(*spec);
+    *spec = NULL;
+    return status;
+}
+
 lw_status lw_read_model(const char *path, const lw_setting *settings, size_t setting_count, lw_report *report,
                         lw_spec **spec) {
     if (spec) *spec = NULL;
     if (!spec || !path || !settings_given(settings, setting_count)) return LW_ERROR_ARGUMENT;
-    lw_reader reader = {.file = path};
+    if (lw_is_results(path)) return read_results(path, settings, setting_count, report, spec);
+    lw_reader reader = {.file = path, .has_folder = true};
     return read_file(&reader, path, settings, setting_count, report, spec);
+}
+
+lw_status lw_read_model_with(const char *path, const lw_read_options *options, lw_report *report,
+                             lw_spec **spec) {
+    if (spec) *spec = NULL;
+    if (!spec || !path || !options || !settings_given(options->settings, options->setting_count))
+        return LW_ERROR_ARGUMENT;
+    if (lw_is_results(path))
+        return read_results(path, options->settings, options->setting_count, report, spec);
+    lw_reader reader = {.file = path, .has_folder = true, .any_path = options->any_path};
+    return read_file(&reader, path, options->settings, options->setting_count, report, spec);
 }
 
 lw_status lw_read_run(const char *path, const lw_setting *settings, size_t setting_count, lw_spec **spec) {
     if (spec) *spec = NULL;
     if (!spec || !path || !settings_given(settings, setting_count)) return LW_ERROR_ARGUMENT;
+    if (lw_is_results(path)) return read_results(path, settings, setting_count, NULL, spec);
     lw_reader reader = {.file = path, .muted = true, .only_run = true};
     return read_file(&reader, path, settings, setting_count, NULL, spec);
 }

@@ -91,6 +91,21 @@ static void bind_default(lw_reader *reader, const parameter *p, double value) {
     lw_reader_bound(reader, LW_OWNER_INPUT, (size_t)(p->input - reader->inputs), &value, sizeof value);
 }
 
+/* Says why a table, which is not known yet, cannot be called. */
+static void explain_table(const lw_reader *reader, const char *text, lw_syntax *syntax) {
+    lw_name_scan scan = {text, 0, false};
+    for (size_t length; (length = lw_next_name(&scan)) > 0; scan.at += length) {
+        char word[LW_MAX_NAME + 1];
+        if (scan.at != syntax->offset || length > LW_MAX_NAME) continue;
+        snprintf(word, sizeof word, "%.*s", (int)length, text + scan.at);
+        const lw_yaml *tables = reader->table_section;
+        if (!tables || tables->kind != LW_YAML_MAP || !lw_yaml_get(tables, word)) continue;
+        snprintf(syntax->message, sizeof syntax->message,
+                 "\"%s\" is a table, and tables may use parameters, so that these may not use tables", word);
+        snprintf(syntax->remedy, sizeof syntax->remedy, "call the table where the value is needed");
+    }
+}
+
 static void evaluate(job *j, parameter *p) {
     lw_reader *reader = j->reader;
     lw_syntax syntax;
@@ -105,17 +120,29 @@ static void evaluate(job *j, parameter *p) {
         if (p->input) {
             *p->input = constant;
             lw_reader_check(reader, lw_spec_set_input(reader->spec, p->name, value));
+            reader->spec->inputs[p->input - reader->inputs].meaning = measure;
             bind_default(reader, p, value);
         } else {
             reader->constants[reader->parameter_count++] = constant;
             lw_reader_check(reader,
                             lw_spec_evaluated(reader->spec, (size_t)(p - j->parameters), value, p->text));
+            reader->spec->parameters[p - j->parameters].meaning = measure;
         }
+        return;
+    }
+    if (p->input && p->node) { /* An expression of what changes; read_signals.c checks it. */
+        p->state = DONE;
+        name_object(reader, p);
+        *p->input = (lw_constant){.name = p->name};
+        lw_reader_check(reader,
+                        lw_spec_place_input_expression(reader->spec, p->name, p->text, p->node->place));
+        lw_reader_check_later(reader, p->node, "default", p->text);
         return;
     }
     p->state = FAILED;
     name_object(reader, p);
     lw_reader_explain(p->text, &syntax);
+    explain_table(reader, p->text, &syntax);
     if (p->node) {
         lw_reader_fault(reader, lw_yaml_place_in(p->node, syntax.offset), syntax.remedy, "\"%.60s\": %s",
                         p->text, syntax.message);
@@ -253,6 +280,7 @@ void lw_read_parameters(lw_reader *reader, const lw_yaml *parameters, const lw_y
     j.stack = LW_NEW(reader->arena, size_t, most + 1);
     reader->constants = LW_NEW(reader->arena, lw_constant, parameters->count + LW_MAX_INDICES);
     reader->inputs = LW_NEW(reader->arena, lw_constant, inputs->count + 1);
+    reader->value_capacity = inputs->count;
     if (lw_arena_failed(reader->arena)) {
         reader->out_of_memory = true;
         return;

@@ -373,11 +373,11 @@ static bool good_indices(lw_reader *reader, const lw_yaml *indices) {
             taken = strcmp(reader->constants[j].name, key->text) == 0;
         }
         bool input = false;
-        for (size_t j = 0; j < reader->input_count && !input; j++)
-            input = strcmp(reader->inputs[j].name, key->text) == 0;
+        const size_t values = reader->input_count + reader->state_count + reader->signal_count;
+        for (size_t j = 0; j < values && !input; j++) input = strcmp(reader->inputs[j].name, key->text) == 0;
         if (taken || input) {
             lw_reader_fault(reader, key->place, "rename the index", "index \"%.40s\" is %s name", key->text,
-                            taken ? "a parameter's" : "an input's");
+                            taken ? "a parameter's" : "an input's, a state's or a signal's");
         } else {
             lw_reader_new_name(reader, key, "index");
         }

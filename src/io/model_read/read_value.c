@@ -6,6 +6,7 @@
  */
 #include "io/model_read/reader.h"
 #include "expression/expression.h"
+#include "model/spec/spec_storage.h"
 
 #include <linkwork/spec.h>
 
@@ -160,6 +161,25 @@ bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, si
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+/* The length of what lw_next_name passes over at text: a quoted name, or a word that belongs to the name of a
+ * quantity, as pin and q of pin.q; 0: nothing. */
+static size_t quantity_part(const char *text) {
+    size_t length = 0;
+    if (*text == '\'') {
+        do { /* A mark that is doubled does not end the name. */
+            length += 1 + strcspn(text + length + 1, "'");
+            if (text[length]) length++;
+        } while (text[length] == '\'');
+    } else if (is_letter(*text)) {
+        while (is_letter(text[length]) || is_digit(text[length])) length++;
+        if (text[length] != '.') return 0;
+    } else if (*text == '.' && is_letter(text[1])) {
+        length = 1;
+        while (is_letter(text[length]) || is_digit(text[length])) length++;
+    }
+    return length;
+}
+
 static size_t number_length(const char *text) {
     size_t k = 0;
     while (is_digit(text[k]) || text[k] == '.') k++;
@@ -201,7 +221,11 @@ lw_expression_names lw_reader_names(const lw_reader *reader) {
     return (lw_expression_names){.constants = reader->constants,
                                  .constant_count = constant_count(reader),
                                  .inputs = reader->inputs,
-                                 .input_count = reader->input_count};
+                                 .input_count = reader->input_count,
+                                 .state_count = reader->state_count,
+                                 .signal_count = reader->signal_count,
+                                 .tables = reader->tables,
+                                 .table_count = reader->table_count};
 }
 
 /* Returns whether the text is one number without unit, such as 90 or -1.5e3. */
@@ -508,8 +532,11 @@ size_t lw_next_name(lw_name_scan *scan) {
     const char *text = scan->text;
     bool unit_may_follow = false; /* Parentheses behind a name are those of a function. */
     for (size_t k = scan->at; text[k];) {
-        size_t length = 0;
-        if (is_letter(text[k])) {
+        size_t length = quantity_part(text + k);
+        if (length > 0) {
+            scan->operand = true;
+            unit_may_follow = false;
+        } else if (is_letter(text[k])) {
             while (is_letter(text[k + length]) || is_digit(text[k + length])) length++;
             bool is_operator =
                 (length == 3 && (!strncmp(text + k, "and", 3) || !strncmp(text + k, "not", 3))) ||
@@ -551,14 +578,32 @@ const char *lw_reader_without_indices(lw_reader *reader, const char *text) {
     return keep(&buffer);
 }
 
+const char *lw_reader_expression(lw_reader *reader, const lw_yaml *node, const char *what,
+                                 const char *remedy) {
+    if (!is_text(reader, node, what, remedy)) return NULL;
+    const char *text = strchr(node->text, '{') ? lw_reader_text(reader, node, what) : node->text;
+    return text && reader->index_count > 0 ? lw_reader_without_indices(reader, text) : text;
+}
+
+/* lw_quantity_finder of the reader: by syntax only, since joints and bodies may not be known yet. */
+static size_t find_quantity(void *context, const char *text, int *value, lw_meaning *measure,
+                            lw_syntax *syntax) {
+    (void)context, (void)syntax;
+    *value = 0;
+    *measure = (lw_meaning){.kind = LW_MEANING_UNKNOWN};
+    return lw_quantity_extent(text);
+}
+
 const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
                                const lw_law_variables *variables) {
     char remedy[160];
     list_names(remedy, sizeof remedy, "give a number or an expression of ", variables->names);
-    if (!is_text(reader, node, what, remedy)) return NULL;
-    const char *text = reader->index_count > 0 ? lw_reader_without_indices(reader, node->text) : node->text;
-    if (!text) return NULL;
+    const char *text = lw_reader_expression(reader, node, what, remedy);
+    return text ? lw_reader_law(reader, node, text, what, quantity, variables) : NULL;
+}
 
+const char *lw_reader_law(lw_reader *reader, const lw_yaml *node, const char *text, const char *what,
+                          lw_quantity quantity, const lw_law_variables *variables) {
     lw_instruction program[LW_EXPRESSION_LENGTH];
     lw_meaning measures[LW_MAX_VARIABLES], measure;
     lw_expression_names names = {.constants = reader->constants,
@@ -568,9 +613,14 @@ const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const cha
                                  .variable_measures = measures,
                                  .inputs = reader->inputs,
                                  .input_count = reader->input_count,
-                                 .input_use = variables->inputs};
+                                 .state_count = reader->state_count,
+                                 .signal_count = reader->signal_count,
+                                 .input_use = variables->inputs,
+                                 .find_quantity = find_quantity,
+                                 .tables = reader->tables,
+                                 .table_count = reader->table_count};
     lw_syntax syntax = {0};
-    bool uses_time = false;
+    bool uses_time = false, uses_values = false;
     for (size_t k = 0; k < LW_MAX_VARIABLES; k++)
         measures[k] = lw_quantity_meaning(variables->quantities[k], LW_MEANING_VARIABLE);
     size_t length = lw_expression_compile(text, &names, program, &measure, &syntax);
@@ -581,7 +631,11 @@ const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const cha
     for (size_t k = 0; k < length; k++) {
         if (program[k].op == LW_OP_VARIABLE && variables->quantities[program[k].variable] == LW_TIME)
             uses_time = true;
+        if (program[k].op == LW_OP_INPUT) uses_values = true;
     }
+    if (uses_values)
+        lw_reader_check(reader, lw_spec_place_text(reader->spec, text, node->place,
+                                                   node->exact && strcmp(text, node->text) == 0));
     bool constant = length == 1 && program[0].op == LW_OP_CONSTANT;
     if (!constant && measure.kind == LW_MEANING_LIKELY)
         measure.kind = LW_MEANING_UNKNOWN; /* 5*x is a common law. */

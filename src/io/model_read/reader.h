@@ -57,6 +57,13 @@ typedef struct lw_waiting {
     lw_operand operands[LW_MAX_OPERANDS];
 } lw_waiting;
 
+/* An expression whose syntax is checked when all names are known. */
+typedef struct lw_later {
+    const lw_yaml *node;
+    const char *what, *text;
+    char object[LW_MAX_NAME + 32];
+} lw_later;
+
 typedef struct lw_reader {
     const char *file;
     lw_report *report;
@@ -70,10 +77,16 @@ typedef struct lw_reader {
 
     lw_constant *constants; /* parameters, then the indices of the repeat we are in */
     size_t parameter_count, index_count;
-    lw_constant *inputs; /* their values are defaults */
-    size_t input_count;
+    lw_constant *inputs; /* inputs, whose values are defaults, then user states, then signals */
+    size_t input_count, state_count, signal_count, value_capacity;
+    lw_later *later;
+    size_t later_count, later_capacity;
+    const lw_yaml *table_section; /* NULL if there is none */
+    lw_named_table *tables;       /* for expressions */
+    size_t table_count, table_capacity;
+    bool has_folder, any_path; /* `file` is the path of a file; tables may come from other folders than its */
 
-    lw_name_table bodies, joints, forces, constraints;
+    lw_name_table table_names, bodies, joints, forces, constraints, events, states, signals, outputs;
     lw_name_table connected; /* names of bodies in joints (read_loose.c) */
     bool muted;              /* faults are neither reported nor counted */
     bool warned;             /* warnings are not reported: an earlier step of the repeat had some */
@@ -112,7 +125,8 @@ lw_place lw_reader_place(const lw_yaml *map, const char *key);
 /* Is the node a list of count entries? */
 bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, size_t count);
 
-/* What a number may be an expression of: parameters and indices; the names of inputs, to refuse them. */
+/* What a number may be an expression of: parameters, indices and tables; the names of inputs, to refuse
+ * them. */
 lw_expression_names lw_reader_names(const lw_reader *reader);
 /* The value must measure the quantity, as far as units and parameters with units say what it measures. */
 bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
@@ -140,6 +154,16 @@ typedef struct lw_law_variables {
  * values. */
 const char *lw_reader_function(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
                                const lw_law_variables *variables);
+
+/* The text of an expression, with {index} in names and indices replaced by their values; NULL after a fault.
+ * remedy: for a node that is no text. */
+const char *lw_reader_expression(lw_reader *reader, const lw_yaml *node, const char *what,
+                                 const char *remedy);
+/* lw_reader_function for a text that lw_reader_expression has given. */
+const char *lw_reader_law(lw_reader *reader, const lw_yaml *node, const char *text, const char *what,
+                          lw_quantity quantity, const lw_law_variables *variables);
+/* Checks an expression of t when all sections are read (read_signals.c). */
+void lw_reader_check_later(lw_reader *reader, const lw_yaml *node, const char *what, const char *text);
 
 /* The text with the indices of the repeat replaced by their values: the spec knows parameters only. */
 const char *lw_reader_without_indices(lw_reader *reader, const char *text);
@@ -217,10 +241,16 @@ bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *
 /* Parameters and inputs. */
 void lw_read_parameters(lw_reader *reader, const lw_yaml *parameters, const lw_yaml *inputs,
                         const lw_setting *settings, size_t setting_count);
+void lw_read_tables(lw_reader *reader, const lw_yaml *section);
+/* User states and signals; outputs; and when all sections are read, their expressions. */
+void lw_read_signals(lw_reader *reader, const lw_yaml *states, const lw_yaml *signals);
+void lw_read_outputs(lw_reader *reader, const lw_yaml *outputs);
+void lw_read_later(lw_reader *reader);
 void lw_read_bodies(lw_reader *reader, const lw_yaml *section);
 void lw_read_joints(lw_reader *reader, const lw_yaml *section);
 void lw_read_forces(lw_reader *reader, const lw_yaml *section);
 void lw_read_constraints(lw_reader *reader, const lw_yaml *section);
+void lw_read_events(lw_reader *reader, const lw_yaml *section);
 /* For a text with faults, after all sections: reports the bodies that no joint connects to ground. */
 void lw_report_loose(lw_reader *reader, const lw_yaml *joints);
 

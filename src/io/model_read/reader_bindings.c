@@ -16,14 +16,20 @@ static bool has_letter(const char *text) {
     return false;
 }
 
+/* Does the text mention a parameter, or a table, whose points may depend on some? */
 static bool mentions_parameter(const lw_reader *reader, const char *text) {
     size_t length;
     if (!has_letter(text)) return false;
-    for (lw_name_scan scan = {text, 0, false}; (length = lw_next_name(&scan)) > 0; scan.at += length)
+    for (lw_name_scan scan = {text, 0, false}; (length = lw_next_name(&scan)) > 0; scan.at += length) {
+        for (size_t k = 0; k < reader->table_count; k++)
+            if (strncmp(reader->tables[k].name, text + scan.at, length) == 0 &&
+                reader->tables[k].name[length] == '\0')
+                return true;
         for (size_t k = 0; k < reader->parameter_count; k++)
             if (strncmp(reader->constants[k].name, text + scan.at, length) == 0 &&
                 reader->constants[k].name[length] == '\0')
                 return true;
+    }
     return false;
 }
 
@@ -109,9 +115,8 @@ void lw_reader_bound(lw_reader *reader, lw_binding_owner owner, size_t object, c
         w->binding.owner = owner;
         w->binding.object = (int)object;
         w->binding.offset = (int)(at - from);
-        const lw_law_spec *law = NULL;
-        if (owner == LW_OWNER_TABLE_X || owner == LW_OWNER_TABLE_Y) law = &reader->spec->forces[object].law;
-        if (law) w->binding.table = owner == LW_OWNER_TABLE_X ? law->table_x : law->table_y;
+        int points;
+        w->binding.table = lw_binding_column(reader->spec, owner, object, &points);
         lw_reader_check(reader, lw_spec_bind(reader->spec, &w->binding, w->operands));
     }
     reader->waiting_count = left;

@@ -331,7 +331,8 @@ static const char *entry_noun(const char *section) {
                                            {"bodies", "body"},
                                            {"joints", "joint"},
                                            {"forces", "force"},
-                                           {"constraints", "constraint"}};
+                                           {"constraints", "constraint"},
+                                           {"events", "event"}};
     for (size_t k = 0; k < sizeof nouns / sizeof *nouns; k++) {
         if (strcmp(section, nouns[k][0]) == 0) return nouns[k][1];
     }

@@ -3,12 +3,14 @@
  * A spec that was read from a file is written so that reading gives the same values to the last bit; a value
  * is left out only if the reader's default is the same. Quaternions of poses are written with unit length.
  * Contents that the format cannot represent are faults: numbers that are not finite, names with quotes or
- * braces, shapes without extent, geometry that the compiler rejects. Expressions of parameters, units,
- * repeats and comments are not written. Cost O(n log n) in the number of objects.
+ * braces, shapes without extent, geometry that the compiler rejects. A table that was read from a file is
+ * written as the columns of this file where reading them gives the same points. Expressions of parameters,
+ * units, repeats and comments are not written. Cost O(n log n) in the number of objects.
  */
 #include "io/model_write/write_model.h"
 
 #include "io/model_write/write_text.h"
+#include "io/table_file.h"
 #include "expression/expression.h"
 #include "expression/function.h"
 #include "model/joint_types.h"
@@ -472,7 +474,54 @@ static void put_constraint(lw_writer *w, const lw_spec *spec, const lw_names *jo
     lw_end_entry(w);
 }
 
+/* --- events --------------------------------------------------------------------------------------- */
+
+static void put_event(lw_writer *w, const lw_spec *spec, const lw_names *joints, const lw_event_spec *event) {
+    lw_put_entry(w, "event", event->name);
+    put_text(w, "when", event->when);
+    if (event->direction != 0) put_word(w, "direction", event->direction > 0 ? "up" : "down");
+    if (!known_type(w, (int)event->action, LW_ACTIONS)) return;
+    if (event->action <= LW_ACTION_NOTE) {
+        put_word(w, "do", event->action == LW_ACTION_STOP ? "stop" : "note");
+    } else {
+        lw_put_key(w, "do");
+        lw_open(w);
+        lw_put_key(w, event->action == LW_ACTION_SET ? "set" : "restitution");
+        lw_open(w);
+        for (int k = 0; k < event->set_count && event->action == LW_ACTION_SET; k++)
+            put_text(w, event->sets[k].name, event->sets[k].value);
+        if (event->action == LW_ACTION_RESTITUTION) {
+            put_coordinate(w, find_joint(spec, joints, event->joint), event->joint, event->coordinate);
+            put_text(w, "factor", event->factor);
+        }
+        lw_close(w);
+        lw_close(w);
+    }
+    lw_end_entry(w);
+}
+
 /* --- the whole ------------------------------------------------------------------------------------ */
+
+static bool is_word(const char *name) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    return *name && name[strspn(name, letters)] == '\0' && !(*name >= '0' && *name <= '9');
+}
+
+static void lack_of_name(lw_writer *w, const char *noun) {
+    lw_write_fault(w, LW_ERROR_ARGUMENT,
+                   "use letters, digits and _, and no name of a variable, function or unit",
+                   "a model file cannot hold %s %s of this name", noun[0] == 'i' ? "an" : "a", noun);
+}
+
+/* Writes an expression, which a model file would change if it had braces. */
+static void put_braceless(lw_writer *w, const char *what, const char *text) {
+    if (!text || strchr(text, '{'))
+        lw_write_fault(w, LW_ERROR_ARGUMENT, "give an expression without braces",
+                       "%s \"%.80s\" is none, or has a brace, which a model file takes for an index", what,
+                       text ? text : "");
+    else
+        lw_put_text(w, text);
+}
 
 /* Writes the section parameters or inputs: named numbers. */
 static void put_named_numbers(lw_writer *w, const char *section, const char *noun, const lw_parameter *list,
@@ -480,21 +529,81 @@ static void put_named_numbers(lw_writer *w, const char *section, const char *nou
     if (count > 0) lw_put(w, section);
     for (size_t k = 0; k < count; k++) {
         const char *name = list[k].name;
-        const char *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-        bool is_word = *name && name[strspn(name, letters)] == '\0' && !(*name >= '0' && *name <= '9');
         snprintf(w->object, sizeof w->object, "%s \"%.80s\"", noun, name);
-        if (!is_word || lw_name_taken(name)) {
-            lw_write_fault(w, LW_ERROR_ARGUMENT,
-                           "use letters, digits and _, and no name of a variable, function or unit",
-                           "a model file cannot hold %s %s of this name", noun[0] == 'i' ? "an" : "a", noun);
-        }
+        if (!is_word(name) || lw_name_taken(name)) lack_of_name(w, noun);
         lw_put(w, "  ");
         lw_put_name(w, noun, name);
         lw_put(w, ": ");
-        lw_put_number(w, list[k].value);
+        if (noun[0] == 'i' && list[k].text)
+            lw_put_text(w, list[k].text);
+        else
+            lw_put_number(w, list[k].value);
         lw_put(w, "\n");
     }
     w->object[0] = '\0';
+}
+
+/* The columns of the file if the table has the points in it, otherwise the points. */
+static void put_table(lw_writer *w, const lw_spec *spec, size_t index, bool with_files) {
+    static const char *const interpolations[] = {"linear", "smooth", "steps"}, *const beyonds[] = {"hold",
+                                                                                                   "linear",
+                                                                                                   "repeat"};
+    const lw_table_spec *table = &spec->tables[index];
+    lw_put_entry(w, "table", table->name);
+    if (!is_word(table->name) || lw_name_taken(table->name)) lack_of_name(w, "table");
+    if (!known_type(w, (int)table->interpolation, LW_INTERPOLATIONS) ||
+        !known_type(w, (int)table->beyond, LW_BEYONDS))
+        return;
+    const bool braces = table->file && table->x_column && table->y_column &&
+                        (strchr(table->file, '{') || strchr(table->x_column, '{') ||
+                         strchr(table->y_column, '{')); /* Reading takes them for indices. */
+    if (with_files && !braces && lw_spec_table_is_of_file(spec, index)) {
+        put_text(w, "file", table->file);
+        put_text(w, "x", table->x_column);
+        put_text(w, "y", table->y_column);
+    } else if (table->size > 0 && table->x && table->y) {
+        put_numbers(w, "x", table->x, table->size);
+        put_numbers(w, "y", table->y, table->size);
+    } else {
+        lw_write_fault(w, LW_ERROR_ARGUMENT, "give two points or more", "it has no points");
+    }
+    if (table->interpolation != LW_INTERPOLATION_LINEAR)
+        put_word(w, "interpolation", interpolations[table->interpolation]);
+    if (table->beyond != LW_BEYOND_HOLD) put_word(w, "beyond", beyonds[table->beyond]);
+    lw_end_entry(w);
+}
+
+/* Writes the section signals: one expression a line. */
+static void put_signals(lw_writer *w, const lw_spec *spec) {
+    if (spec->signal_count > 0) lw_put(w, "signals:\n");
+    for (size_t k = 0; k < spec->signal_count && w->status == LW_OK; k++) {
+        const char *name = spec->signals[k].name;
+        snprintf(w->object, sizeof w->object, "signal \"%.80s\"", name);
+        if (!is_word(name) || lw_name_taken(name)) lack_of_name(w, "signal");
+        lw_put(w, "  ");
+        lw_put_name(w, "signal", name);
+        lw_put(w, ": ");
+        put_braceless(w, "value", spec->signals[k].value);
+        lw_put(w, "\n");
+    }
+    w->object[0] = '\0';
+}
+
+static void put_state(lw_writer *w, const lw_state_spec *state) {
+    lw_put_entry(w, "state", state->name);
+    if (!is_word(state->name) || lw_name_taken(state->name)) lack_of_name(w, "state");
+    lw_put_key(w, "rate");
+    put_braceless(w, "rate", state->rate);
+    put_number(w, "start", state->start);
+    lw_end_entry(w);
+}
+
+static void put_output(lw_writer *w, const lw_output_spec *output) {
+    lw_put_entry(w, "output", output->name);
+    lw_put_key(w, "value");
+    put_braceless(w, "value", output->value);
+    if (output->unit) put_text(w, "unit", output->unit);
+    lw_end_entry(w);
 }
 
 static void put_run(lw_writer *w, const lw_run_spec *run) {
@@ -533,12 +642,18 @@ static void put_run(lw_writer *w, const lw_run_spec *run) {
     w->object[0] = '\0';
 }
 
-static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints) {
+static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, const bool *of_file) {
     lw_put(w, "linkwork: 1\nname: ");
     lw_put_text(w, spec->name);
     lw_put(w, "\n");
     put_named_numbers(w, "parameters:\n", "parameter", spec->parameters, spec->parameter_count);
     put_named_numbers(w, "inputs:\n", "input", spec->inputs, spec->input_count);
+    if (spec->table_count > 0) lw_put(w, "tables:\n");
+    for (size_t k = 0; k < spec->table_count && w->status == LW_OK; k++)
+        put_table(w, spec, k, !of_file || of_file[k]);
+    put_signals(w, spec);
+    if (spec->state_count > 0) lw_put(w, "states:\n");
+    for (size_t k = 0; k < spec->state_count && w->status == LW_OK; k++) put_state(w, &spec->states[k]);
     lw_put(w, "gravity: ");
     lw_put_numbers(w, spec->gravity, 3);
     lw_put(w, "\n");
@@ -553,17 +668,24 @@ static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints) {
     if (spec->constraint_count > 0) lw_put(w, "constraints:\n");
     for (size_t k = 0; k < spec->constraint_count && w->status == LW_OK; k++)
         put_constraint(w, spec, joints, &spec->constraints[k]);
+    if (spec->event_count > 0) lw_put(w, "events:\n");
+    for (size_t k = 0; k < spec->event_count && w->status == LW_OK; k++)
+        put_event(w, spec, joints, &spec->events[k]);
+    if (spec->output_count > 0) lw_put(w, "outputs:\n");
+    for (size_t k = 0; k < spec->output_count && w->status == LW_OK; k++) put_output(w, &spec->outputs[k]);
     put_run(w, &spec->run);
 }
 
-lw_status lw_model_text(const lw_spec *spec, char **text, size_t *length, lw_error *error) {
+/* of_file (may be NULL: all): tables that may be written as columns of their files. */
+static lw_status model_text(const lw_spec *spec, const bool *of_file, char **text, size_t *length,
+                            lw_error *error) {
     lw_writer w = {.error = error};
     lw_names joints;
     lw_arena *arena = lw_arena_create(NULL);
     if (arena && lw_names_create(arena, (int)spec->joint_count, &joints) == LW_OK) {
         for (size_t k = 0; k < spec->joint_count; k++) joints.names[k] = spec->joints[k].name;
         lw_names_sort(&joints);
-        put_all(&w, spec, &joints);
+        put_all(&w, spec, &joints, of_file);
     } else {
         lw_write_fault(&w, LW_ERROR_MEMORY, NULL, "memory is out");
     }
@@ -572,6 +694,25 @@ lw_status lw_model_text(const lw_spec *spec, char **text, size_t *length, lw_err
     *length = w.length;
     if (w.status != LW_OK) free(w.text);
     return w.status;
+}
+
+lw_status lw_model_text(const lw_spec *spec, char **text, size_t *length, lw_error *error) {
+    return model_text(spec, NULL, text, length, error);
+}
+
+/* Would a model file at this path read the same points from the table's file? */
+static bool reads_back(const lw_spec *spec, size_t index, const char *path) {
+    const lw_table_spec *table = &spec->tables[index];
+    if (!lw_spec_table_is_of_file(spec, index)) return false;
+    lw_table_file points = {0};
+    char *file = lw_table_file_path(path, table->file, false, NULL);
+    bool same = file && lw_table_file_read(file, table->x_column, table->y_column, &points, NULL) == LW_OK &&
+                points.count == (size_t)table->size;
+    const size_t size = (size_t)table->size * sizeof(double);
+    same = same && memcmp(points.x, table->x, size) == 0 && memcmp(points.y, table->y, size) == 0;
+    lw_table_file_free(&points);
+    free(file);
+    return same;
 }
 
 static lw_status file_fault(lw_error *error, const char *path, const char *action, int fault) {
@@ -585,7 +726,11 @@ lw_status lw_write_model(const lw_spec *spec, const char *path, lw_error *error)
     char *text = NULL;
     size_t length = 0;
     if (!spec || !path) return lw_call_needs("a spec and a path", error);
-    lw_status status = lw_model_text(spec, &text, &length, error);
+    bool *of_file = calloc(spec->table_count + 1, sizeof *of_file);
+    if (!of_file) return lw_out_of_memory(error);
+    for (size_t k = 0; k < spec->table_count; k++) of_file[k] = reads_back(spec, k, path);
+    lw_status status = model_text(spec, of_file, &text, &length, error);
+    free(of_file);
     if (status != LW_OK) return status; /* An existing file is left unchanged. */
 
     errno = 0;

@@ -3,6 +3,7 @@
  *     # linkwork: <version>
  *     # model: <name>            and other metadata of the run, "# key: value"
  *     #| <text of the model, line by line>
+ *     #= <the whole model as bytes (lw_spec_save), base64, in at most 64 lines>
  *     t [s],<name [unit]>,...
  *     0,...
  *     # t_end: <time>            and other entries of the summary
@@ -12,6 +13,7 @@
  * that a run that is killed leaves a readable file.
  */
 #include "io/number.h"
+#include "io/results/base64.h"
 #include "io/results/results_file.h"
 
 #include <errno.h>
@@ -85,6 +87,23 @@ static void put_model(csv_writer *csv, const char *text) {
     }
 }
 
+/* The longer the bytes, the longer the lines: a reader that shows the head shows few of them. */
+static void put_spec(csv_writer *csv, const unsigned char *bytes, size_t size) {
+    enum { MOST_LINES = 64, SHORTEST = 3 * 1024, PIECE = 3 * 64 };
+    size_t line = size / MOST_LINES + 1;
+    if (line < SHORTEST) line = SHORTEST;
+    line += (3 - line % 3) % 3; /* Whole fours of letters. */
+    for (size_t start = 0; start < size; start += line) {
+        const size_t end = start + line < size ? start + line : size;
+        put_text(csv, "#= ");
+        for (size_t at = start; at < end; at += PIECE) {
+            char text[4 * PIECE / 3];
+            put(csv, text, lw_base64_write(bytes + at, end - at < PIECE ? end - at : PIECE, text));
+        }
+        put_text(csv, "\n");
+    }
+}
+
 /* Writes "name [unit]", with quotes if the name needs them. */
 static void put_column(csv_writer *csv, const lw_record_column *column) {
     bool quoted = strpbrk(column->name, ",\"\n\r") != NULL;
@@ -104,6 +123,7 @@ static void put_column(csv_writer *csv, const lw_record_column *column) {
 static void put_head(csv_writer *csv, const lw_head *head) {
     for (size_t k = 0; k < head->entry_count; k++) put_entry(csv, &head->entries[k]);
     if (head->model_text) put_model(csv, head->model_text);
+    if (head->spec) put_spec(csv, head->spec, head->spec_size);
     for (size_t k = 0; k < head->column_count; k++) {
         if (k > 0) put_text(csv, ",");
         put_column(csv, &head->columns[k]);
@@ -129,10 +149,21 @@ static csv_writer *create(const lw_head *head) {
     return NULL;
 }
 
-static lw_status close_csv(lw_results_writer *writer, const lw_entry *summary, size_t count,
-                           lw_error *error) {
+/* Writes "# event: time name". */
+static void put_event(csv_writer *csv, const lw_results_mark *event) {
+    char text[LW_NUMBER_SIZE];
+    (void)lw_number_print(event->t, text);
+    put_text(csv, "# event: ");
+    put_text(csv, text);
+    put_text(csv, " ");
+    for (const char *c = event->name; *c; c++) put(csv, (unsigned char)*c < ' ' ? " " : c, 1);
+    put_text(csv, "\n");
+}
+
+static lw_status close_csv(lw_results_writer *writer, const lw_results_end *end, lw_error *error) {
     csv_writer *csv = (csv_writer *)writer;
-    for (size_t k = 0; k < count; k++) put_entry(csv, &summary[k]);
+    for (size_t k = 0; end && k < end->event_count; k++) put_event(csv, &end->events[k]);
+    for (size_t k = 0; end && k < end->entry_count; k++) put_entry(csv, &end->entries[k]);
     flush(csv);
     errno = 0;
     if (csv->file != stdout && fclose(csv->file) != 0 && csv->fault == 0) csv->fault = errno ? errno : EIO;
@@ -158,7 +189,7 @@ static lw_status open_csv(const lw_head *head, lw_results_writer **writer, lw_er
     put_head(csv, head);
     flush(csv);
     csv->flushed = time(NULL);
-    if (csv->fault) return close_csv(&csv->base, NULL, 0, error);
+    if (csv->fault) return close_csv(&csv->base, NULL, error);
     *writer = &csv->base;
     return LW_OK;
 }

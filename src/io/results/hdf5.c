@@ -4,6 +4,7 @@
  *     /data           rows x columns, double, extendible, filled with NaN
  *     /columns        name of each column     /units   unit of each column
  *     /model_text     the text of the model
+ *     /spec           the whole model as bytes (lw_spec_save)
  *     /summary        a group; attributes: the summary; absent from a run that was killed
  *
  * Rows are collected and written together when they fill the buffer or are a second old: extend, write,
@@ -110,6 +111,16 @@ static bool put_texts(hid_t file, const char *name, const char *texts, size_t si
     if (set >= 0) (void)H5Dclose(set);
     if (space >= 0) (void)H5Sclose(space);
     if (type >= 0) (void)H5Tclose(type);
+    return done;
+}
+
+static bool put_bytes(hid_t file, const char *name, const void *bytes, size_t size) {
+    hsize_t dims = size;
+    hid_t space = H5Screate_simple(1, &dims, NULL);
+    hid_t set = H5Dcreate2(file, name, H5T_STD_U8LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    bool done = set >= 0 && H5Dwrite(set, H5T_NATIVE_UCHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes) >= 0;
+    if (set >= 0) (void)H5Dclose(set);
+    if (space >= 0) (void)H5Sclose(space);
     return done;
 }
 
@@ -255,6 +266,8 @@ static bool put_head(hdf5_writer *w, const lw_head *head) {
     if (head->model_text &&
         !put_texts(w->file, "model_text", head->model_text, strlen(head->model_text) + 1, 0))
         return false;
+    if (head->spec && head->spec_size > 0 && !put_bytes(w->file, "spec", head->spec, head->spec_size))
+        return false;
     if (!put_column_texts(w, head, "columns", false) || !put_column_texts(w, head, "units", true))
         return false;
     w->data = create_data(w->file, w->columns, w->chunk_rows);
@@ -277,20 +290,47 @@ static bool commit(hdf5_writer *w) {
     return done && H5Fflush(w->file, H5F_SCOPE_GLOBAL) >= 0;
 }
 
-/* Adds the summary of the run to the closed file. */
-static bool put_summary(const char *path, const lw_entry *summary, size_t count) {
+/* Writes the datasets event_times and event_names. */
+static bool put_events(hid_t file, const lw_results_end *end) {
+    const hsize_t count = end->event_count;
+    size_t size = 1;
+    if (count == 0) return true;
+    for (size_t k = 0; k < count; k++) size = fmax(size, strlen(end->events[k].name) + 1);
+    double *times = malloc(count * sizeof *times);
+    char *names = calloc(count, size);
+    bool done = times && names;
+    for (size_t k = 0; done && k < count; k++) {
+        times[k] = end->events[k].t;
+        memcpy(names + k * size, end->events[k].name, strlen(end->events[k].name));
+    }
+    if (done) {
+        hid_t space = H5Screate_simple(1, &count, NULL);
+        hid_t set = H5Dcreate2(file, "event_times", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT,
+                               H5P_DEFAULT);
+        done = set >= 0 && H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times) >= 0;
+        if (set >= 0) (void)H5Dclose(set);
+        (void)H5Sclose(space);
+        done = done && put_texts(file, "event_names", names, size, count);
+    }
+    free(times);
+    free(names);
+    return done;
+}
+
+/* Adds events and the summary of the run to the closed file. */
+static bool put_summary(const char *path, const lw_results_end *end) {
     hid_t file = open_file(path, H5F_ACC_RDWR);
     if (file < 0) return false;
     hid_t group = H5Gcreate2(file, "summary", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = group >= 0;
-    for (size_t k = 0; k < count && done; k++) done = put_entry(group, &summary[k]);
+    for (size_t k = 0; k < end->entry_count && done; k++) done = put_entry(group, &end->entries[k]);
+    done = done && put_events(file, end);
     if (group >= 0) (void)H5Gclose(group);
     return H5Fclose(file) >= 0 && done;
 }
 
 /* Closing the file frees the unused part of the reserved space, since no data follow it. */
-static lw_status close_hdf5(lw_results_writer *writer, const lw_entry *summary, size_t count,
-                            lw_error *error) {
+static lw_status close_hdf5(lw_results_writer *writer, const lw_results_end *end, lw_error *error) {
     hdf5_writer *w = (hdf5_writer *)writer;
     watch over;
     watch_begin(&over);
@@ -298,7 +338,7 @@ static lw_status close_hdf5(lw_results_writer *writer, const lw_entry *summary, 
     if (w->tail >= 0 && H5Dclose(w->tail) < 0) done = false;
     if (w->data >= 0 && H5Dclose(w->data) < 0) done = false;
     if (w->file >= 0 && H5Fclose(w->file) < 0) done = false;
-    if (!w->failed && done && count > 0) done = put_summary(w->path, summary, count);
+    if (!w->failed && done && end && end->entry_count > 0) done = put_summary(w->path, end);
     (void)settle(w, &over, done);
     lw_status status = LW_OK;
     if (w->failed) status = lw_results_fault(error, w->path, "written", w->fault);
@@ -340,7 +380,7 @@ static lw_status open_hdf5(const lw_head *head, lw_results_writer **writer, lw_e
     watch_begin(&over);
     bool done = settle(w, &over, put_head(w, head));
     w->flushed = time(NULL);
-    if (!done) return close_hdf5(&w->base, NULL, 0, error);
+    if (!done) return close_hdf5(&w->base, NULL, error);
     *writer = &w->base;
     return LW_OK;
 }
@@ -637,4 +677,36 @@ lw_status lw_results_table_open_hdf5(const char *path, lw_results_table **table,
     }
     *table = &reader->table;
     return LW_OK;
+}
+
+lw_status lw_results_bytes_hdf5(const char *path, unsigned char **bytes, size_t *size, lw_error *error) {
+    hdf5_table reader = {.path = path, .file = H5I_INVALID_HID, .data = H5I_INVALID_HID};
+    lw_status status = LW_OK;
+    watch over;
+    watch_begin(&over);
+    reader.file = open_file(path, H5F_ACC_RDONLY);
+    hid_t set = reader.file >= 0 ? H5Dopen2(reader.file, "spec", H5P_DEFAULT) : H5I_INVALID_HID;
+    if (reader.file < 0) {
+        char message[REASON_SIZE + 32];
+        snprintf(message, sizeof message, "cannot be opened: %s", over.reason);
+        status = read_fault(&reader, error, "give the path of a results file", message);
+    } else if (set >= 0) {
+        hid_t space = H5Dget_space(set), type = H5Dget_type(set);
+        hssize_t count = H5Sget_simple_extent_npoints(space);
+        const bool right = H5Tget_class(type) == H5T_INTEGER && count > 0 && count < LONGEST_TEXT;
+        *bytes = right ? malloc((size_t)count) : NULL;
+        if (right && !*bytes)
+            status = lw_fail(error, LW_ERROR_MEMORY, path, NULL, "memory is out");
+        else if (!right || H5Dread(set, H5T_NATIVE_UCHAR, H5S_ALL, H5S_ALL, H5P_DEFAULT, *bytes) < 0)
+            status = read_fault(&reader, error, "give the file as the run has written it",
+                                "its dataset spec, the model, cannot be read");
+        else
+            *size = (size_t)count;
+        (void)H5Tclose(type);
+        (void)H5Sclose(space);
+        (void)H5Dclose(set);
+    }
+    if (reader.file >= 0) (void)H5Fclose(reader.file);
+    watch_end(&over);
+    return status;
 }

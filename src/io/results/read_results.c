@@ -3,7 +3,8 @@
  *
  * Lines that start with # are metadata, "# key: value"; blank lines are ignored; the first other line is the
  * header. A last row that is shorter than the others and has no end of line was left by a killed run, and is
- * dropped. The file is read in one pass, with memory only for the requested columns.
+ * dropped unless the caller asks for strictness. The file is read in one pass, with memory only for the
+ * requested columns.
  */
 #include "io/results/read_results.h"
 #include "io/number.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 
 /* A longer field means that a quote is not closed, or that the file has another format. */
-enum { LONGEST_FIELD = 1 << 20 };
+enum { LONGEST_FIELD = 1 << 20, BUFFER_SIZE = 1 << 16 };
 
 /* A line "# key: value". */
 typedef struct metadata {
@@ -30,8 +31,10 @@ typedef struct {
     lw_arena *arena;
     const char *path;
     FILE *file;
-    int line;    /* line of the next character */
-    char *field; /* the last field read */
+    char *buffer;
+    size_t at, filled; /* of the buffer */
+    int line;          /* line of the next character */
+    char *field;       /* the last field read */
     size_t field_length, field_capacity;
     size_t row_capacity;
     size_t event_room;
@@ -70,15 +73,20 @@ static bool append(table_reader *reader, char letter) {
     return true;
 }
 
-static int next(table_reader *reader) {
-    int letter = getc(reader->file);
-    if (letter == '\n') reader->line++;
-    return letter;
+static int peek(table_reader *reader) {
+    if (reader->at == reader->filled) {
+        reader->at = 0;
+        reader->filled = fread(reader->buffer, 1, BUFFER_SIZE, reader->file);
+        if (reader->filled == 0) return EOF;
+    }
+    return (unsigned char)reader->buffer[reader->at];
 }
 
-static int peek(table_reader *reader) {
-    int letter = getc(reader->file);
-    if (letter != EOF) ungetc(letter, reader->file);
+static inline int next(table_reader *reader) {
+    int letter = reader->at < reader->filled ? (unsigned char)reader->buffer[reader->at] : peek(reader);
+    if (letter == EOF) return EOF;
+    reader->at++;
+    reader->line += letter == '\n';
     return letter;
 }
 
@@ -272,6 +280,8 @@ static lw_status read_header(table_reader *reader, lw_error *error) {
 
 static void release(table_reader *reader) {
     if (reader->file) fclose(reader->file);
+    free(reader->buffer);
+    free(reader->table.lines);
     for (size_t k = 0; k < reader->table.column_count; k++) free(reader->table.columns[k].values);
     free(reader->field);
     free(reader->model_text);
@@ -304,9 +314,10 @@ static lw_status open_csv(const char *path, lw_results_table **table, lw_error *
     reader->table.model = reader->table.method = reader->table.integrator = "";
     reader->arena = lw_arena_create(NULL);
     reader->path = lw_arena_text(reader->arena, path);
+    reader->buffer = malloc(BUFFER_SIZE);
     lw_status status = LW_OK;
     errno = 0;
-    if (!reader->path) {
+    if (!reader->path || !reader->buffer) {
         status = lw_fail(error, LW_ERROR_MEMORY, path, NULL, "memory is out");
     } else if (!(reader->file = fopen(path, "rb"))) {
         char message[256];
@@ -336,6 +347,11 @@ static bool make_room(table_reader *reader) {
         if (!values) return false;
         table->columns[k].values = values;
     }
+    if (table->strict) {
+        int *lines = realloc(table->lines, capacity * sizeof *lines);
+        if (!lines) return false;
+        table->lines = lines;
+    }
     reader->row_capacity = capacity;
     return true;
 }
@@ -357,6 +373,7 @@ static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) 
     int line = reader->line;
     ending end = END_FIELD;
     lw_status status = LW_OK;
+    if (table->lines) table->lines[table->row_count] = line;
     while (end == END_FIELD) {
         end = read_field(reader);
         if (end == END_MEMORY || end == END_TOO_LONG) return field_fault(reader, error, end, line);
@@ -364,12 +381,12 @@ static lw_status read_row(table_reader *reader, bool *dropped, lw_error *error) 
         if (kept) status = take_value(reader, &table->columns[count], line, error);
         count++;
     }
-    *dropped = end == END_FILE && (count < table->column_count || status != LW_OK);
+    *dropped = end == END_FILE && !table->strict && (count < table->column_count || status != LW_OK);
     if (*dropped) return LW_OK;
     if (status == LW_OK && count != table->column_count) {
         char message[96];
-        snprintf(message, sizeof message, "the row has %zu values, but the header names %zu columns", count,
-                 table->column_count);
+        snprintf(message, sizeof message, "the row has %zu value%s, but the header names %zu columns", count,
+                 count == 1 ? "" : "s", table->column_count);
         status = fail_at(reader, error, line, NULL, "make all rows as long as the header", message);
     }
     return status;
@@ -390,7 +407,7 @@ static lw_status read_csv(lw_results_table *table, lw_error *error) {
         return fail_at(reader, error, reader->line, NULL, NULL, "the file cannot be read any further");
     }
     if (table->row_count == 0) {
-        return fail_at(reader, error, reader->line, NULL, "let the run write at least one sample",
+        return fail_at(reader, error, reader->line, NULL, "give at least one row of numbers",
                        "the file has no rows");
     }
     return LW_OK;
@@ -398,19 +415,40 @@ static lw_status read_csv(lw_results_table *table, lw_error *error) {
 
 /* --- either format -------------------------------------------------------------------------------- */
 
-static bool is_hdf5(const char *path) {
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
-    unsigned char start[8];
+static bool begins_with(const char *path, const void *bytes, size_t size) {
+    unsigned char start[16];
     FILE *file = fopen(path, "rb");
-    bool same = file && fread(start, 1, sizeof start, file) == sizeof start &&
-                memcmp(start, signature, sizeof start) == 0;
+    bool same = file && size <= sizeof start && fread(start, 1, size, file) == size &&
+                memcmp(start, bytes, size) == 0;
     if (file) fclose(file);
     return same;
 }
 
+bool lw_is_hdf5(const char *path) {
+    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
+    return begins_with(path, signature, sizeof signature);
+}
+
+bool lw_is_results(const char *path) {
+    static const char start[] = "# linkwork: ";
+    if (lw_is_hdf5(path)) return true;
+    if (!begins_with(path, start, sizeof start - 1)) return false;
+    FILE *file = fopen(path, "rb");
+    bool at_start = true, comment = true, found = false;
+    /* A comment of a model file may begin so, too, but has no line of a spec. */
+    for (int letter = 0, last = '\n'; file && comment && !found && (letter = getc(file)) != EOF;
+         last = letter) {
+        at_start = last == '\n';
+        if (at_start && letter != '#') comment = false;
+        if (at_start && letter == '#') found = (letter = getc(file)) == '=';
+    }
+    if (file) fclose(file);
+    return found;
+}
+
 lw_status lw_results_table_open(const char *path, lw_results_table **table, lw_error *error) {
     *table = NULL;
-    return is_hdf5(path) ? lw_results_table_open_hdf5(path, table, error) : open_csv(path, table, error);
+    return lw_is_hdf5(path) ? lw_results_table_open_hdf5(path, table, error) : open_csv(path, table, error);
 }
 
 lw_status lw_results_table_read(lw_results_table *table, lw_error *error) {

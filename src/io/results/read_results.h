@@ -28,6 +28,8 @@ struct lw_results_table {
     const char *model, *method, *integrator; /* metadata; "" if the file has none */
     lw_results_moment *events;               /* those of a CSV file are known after reading its rows */
     size_t event_count;
+    bool strict; /* set by the caller before reading: a last row that is cut off is a fault, not dropped */
+    int *lines;  /* line of each row in a file of text that was read strictly; otherwise NULL */
 
     lw_status (*read)(lw_results_table *table, lw_error *error); /* of the file's format */
     const char *(*text)(lw_results_table *table, const char *key);
@@ -48,5 +50,11 @@ int lw_results_table_column(const lw_results_table *table, const char *name);
 
 /* hdf5.c; the CSV reader is in read_results.c. */
 lw_status lw_results_table_open_hdf5(const char *path, lw_results_table **table, lw_error *error);
+/* The bytes of the spec in an HDF5 file, to be freed; *bytes stays NULL if there are none. */
+lw_status lw_results_bytes_hdf5(const char *path, unsigned char **bytes, size_t *size, lw_error *error);
+
+/* Is the file a results file, by its first bytes: HDF5, or "# linkwork: " of CSV? */
+bool lw_is_results(const char *path);
+bool lw_is_hdf5(const char *path);
 
 #endif

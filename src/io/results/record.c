@@ -1,156 +1,122 @@
 /* record.c - the quantities of a results file, and their values in a sample.
  *
  * A list has items, separated by commas outside parentheses. An item is
- *     a keyword with objects    reaction(pin), position(*), point(load, 0, 0, -0.5)
+ *     a keyword with objects    reaction(pin), com(*), point(load, 0, 0, -0.5), force(spring in arm)
  *     a keyword alone           ledger; reaction is short for reaction(*)
  *     either with components    reaction(pin).f*
- *     the name of a column      crank.q, body.rod.*
- * where * stands for any characters. Each quantity of each object is a vector of up to seven components; a
- * column is one component of one vector.
+ *     the name of a column      crank.q, body.rod.*, reaction(pin).force
+ *     an expression             2*crank.q + body.rod.z
+ * where * stands for any characters. A column is a quantity (model/quantity.h) and has its name; a keyword
+ * stands for some kinds of them. What a keyword means without components are the usual ones; the others
+ * (magnitudes, rates) have to be named.
  *
- * Columns of joints; cut joints and welds have only those of their reactions:
- *     revolute, screw   J.q [rad]                     J.v [rad/s]                  J.a [rad/s^2]
- *     prismatic         J.q [m]                       J.v [m/s]                    J.a [m/s^2]
- *     cylindrical       J.d [m], J.angle [rad]        J.vd, J.vangle               J.ad, J.aangle
- *     universal         J.a1 [rad], J.a2 [rad]        J.va1, J.va2                 J.aa1, J.aa2
- *     spherical         J.qw .. J.qz [1]              J.wx .. J.wz [rad/s]         J.alphax .. J.alphaz
- *     planar            J.x, J.y [m], J.angle [rad]   J.vx, J.vy, J.vangle         J.ax, J.ay, J.aangle
- *     translation       J.q1 .. [m] (J.q if one)      J.v1 .. (J.v if one)         J.a1 .. (J.a if one)
- *     free              J.x .. J.z [m], J.qw .. [1]   J.vx .., J.wx ..             J.ax .., J.alphax ..
+ * Signs of quaternions and whole revolutions of angles of cut joints are not determined by the state; they
+ * are those nearest to the last row, so that curves do not jump.
  *
- * Cost     of a row O(n + columns): the poses and twists of all bodies once, if any column needs them.
+ * Cost     of a row O(n + elements + columns): the poses and twists of all bodies once, if any column needs
+ *          them.
  */
 #include "io/results/record.h"
-#include "io/number.h"
-#include "model/data.h"
+#include "io/results/record_expression.h"
+#include "model/quantity.h"
 
 #include <linkwork/io.h>
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COMPONENTS = 7, MOST_NAME = 512 };
+/* --- keywords ------------------------------------------------------------------------------------- */
 
-/* --- quantities ----------------------------------------------------------------------------------- */
-
-typedef enum quantity {
-    NOTHING, /* ends a list of quantities */
-    TIME,
-    COORDINATES,
-    SPEEDS,
-    ACCELERATIONS,
-    REACTION,
-    POSITION,
-    ROTATION,
-    VELOCITY,
-    SPIN,
-    POINT,
-    POINT_VELOCITY,
-    LEDGER,
-    VIOLATION,
-    QUANTITIES
-} quantity;
-
-typedef enum object_kind { NO_OBJECT, JOINT_OBJECT, BODY_OBJECT, POINT_OBJECT } object_kind;
-
-typedef struct component {
-    const char *name, *unit;
-} component;
-
-/* Properties of the quantities that do not depend on a joint's type. The name of a column consists of prefix,
- * object, infix and component. */
-static const struct {
-    object_kind kind;
-    const char *prefix, *infix;
-    component components[MOST_COMPONENTS];
-} about[QUANTITIES] = {
-    [TIME] = {NO_OBJECT, "", "", {{"t", "s"}}},
-    [COORDINATES] = {JOINT_OBJECT, "", ".", {{0}}},
-    [SPEEDS] = {JOINT_OBJECT, "", ".", {{0}}},
-    [ACCELERATIONS] = {JOINT_OBJECT, "", ".", {{0}}},
-    [REACTION] = {JOINT_OBJECT,
-                  "reaction(",
-                  ").",
-                  {{"fx", "N"}, {"fy", "N"}, {"fz", "N"}, {"tx", "N m"}, {"ty", "N m"}, {"tz", "N m"}}},
-    [POSITION] = {BODY_OBJECT, "body.", ".", {{"x", "m"}, {"y", "m"}, {"z", "m"}}},
-    [ROTATION] = {BODY_OBJECT, "body.", ".", {{"qw", "1"}, {"qx", "1"}, {"qy", "1"}, {"qz", "1"}}},
-    [VELOCITY] = {BODY_OBJECT, "body.", ".", {{"vx", "m/s"}, {"vy", "m/s"}, {"vz", "m/s"}}},
-    [SPIN] = {BODY_OBJECT, "body.", ".", {{"wx", "rad/s"}, {"wy", "rad/s"}, {"wz", "rad/s"}}},
-    [POINT] = {POINT_OBJECT, "point(", ").", {{"x", "m"}, {"y", "m"}, {"z", "m"}}},
-    [POINT_VELOCITY] = {POINT_OBJECT, "point(", ").", {{"vx", "m/s"}, {"vy", "m/s"}, {"vz", "m/s"}}},
-    [LEDGER] = {NO_OBJECT,
-                "",
-                "",
-                {{"kinetic", "J"},
-                 {"potential", "J"},
-                 {"drives", "J"},
-                 {"forces", "J"},
-                 {"dissipation", "J"},
-                 {"unaccounted", "J"}}},
-    [VIOLATION] = {NO_OBJECT, "", "", {{"position_violation", ""}, {"velocity_violation", ""}}},
-};
-
-/* The keywords of a list. */
 typedef struct word {
     const char *name;
-    object_kind kind;
-    quantity quantities[5];
+    lw_object_kind object;
+    lw_quantity_kind usual[6]; /* without components, and tried first with them */
+    lw_quantity_kind more[4];  /* only by their components */
 } word;
 
 static const word words[] = {
-    {"joint", JOINT_OBJECT, {COORDINATES, SPEEDS}},
-    {"coordinates", JOINT_OBJECT, {COORDINATES}},
-    {"speeds", JOINT_OBJECT, {SPEEDS}},
-    {"accelerations", JOINT_OBJECT, {ACCELERATIONS}},
-    {"reaction", JOINT_OBJECT, {REACTION}},
-    {"body", BODY_OBJECT, {POSITION, ROTATION, VELOCITY, SPIN}},
-    {"position", BODY_OBJECT, {POSITION}},
-    {"rotation", BODY_OBJECT, {ROTATION}},
-    {"pose", BODY_OBJECT, {POSITION, ROTATION}},
-    {"velocity", BODY_OBJECT, {VELOCITY, SPIN}},
-    {"point", POINT_OBJECT, {POINT}},
-    {"point_velocity", POINT_OBJECT, {POINT_VELOCITY}},
-    {"ledger", NO_OBJECT, {LEDGER}},
-    {"violation", NO_OBJECT, {VIOLATION}},
+    {"joint", LW_OBJECT_JOINT, {LW_Q_COORDINATE, LW_Q_SPEED}, {LW_Q_ACCELERATION}},
+    {"coordinates", LW_OBJECT_JOINT, {LW_Q_COORDINATE}, {0}},
+    {"speeds", LW_OBJECT_JOINT, {LW_Q_SPEED}, {0}},
+    {"accelerations", LW_OBJECT_JOINT, {LW_Q_ACCELERATION}, {0}},
+    {"reaction", LW_OBJECT_JOINT, {LW_Q_REACTION}, {0}}, /* of constraints, too */
+    {"drive", LW_OBJECT_JOINT, {LW_Q_DRIVE}, {0}},
+    {"body",
+     LW_OBJECT_BODY,
+     {LW_Q_POSITION, LW_Q_ROTATION, LW_Q_VELOCITY, LW_Q_SPIN},
+     {LW_Q_CARDAN, LW_Q_BODY_ACCELERATION, LW_Q_SPIN_RATE}},
+    {"position", LW_OBJECT_BODY, {LW_Q_POSITION}, {0}},
+    {"rotation", LW_OBJECT_BODY, {LW_Q_ROTATION}, {0}},
+    {"cardan", LW_OBJECT_BODY, {LW_Q_CARDAN}, {0}},
+    {"pose", LW_OBJECT_BODY, {LW_Q_POSITION, LW_Q_ROTATION}, {0}},
+    {"velocity", LW_OBJECT_BODY, {LW_Q_VELOCITY, LW_Q_SPIN}, {0}},
+    {"acceleration", LW_OBJECT_BODY, {LW_Q_BODY_ACCELERATION, LW_Q_SPIN_RATE}, {0}},
+    {"com", LW_OBJECT_BODY, {LW_Q_COM}, {LW_Q_COM_VELOCITY, LW_Q_COM_ACCELERATION}},
+    {"com_velocity", LW_OBJECT_BODY, {LW_Q_COM_VELOCITY}, {0}},
+    {"com_acceleration", LW_OBJECT_BODY, {LW_Q_COM_ACCELERATION}, {0}},
+    {"momentum", LW_OBJECT_BODY, {LW_Q_MOMENTUM}, {0}}, /* alone: of the whole mechanism */
+    {"point", LW_OBJECT_POINT, {LW_Q_POINT}, {LW_Q_POINT_VELOCITY, LW_Q_POINT_ACCELERATION}},
+    {"point_velocity", LW_OBJECT_POINT, {LW_Q_POINT_VELOCITY}, {0}},
+    {"point_acceleration", LW_OBJECT_POINT, {LW_Q_POINT_ACCELERATION}, {0}},
+    {"distance", LW_OBJECT_PAIR, {LW_Q_DISTANCE}, {0}},
+    {"force", LW_OBJECT_FORCE, {LW_Q_FORCE}, {LW_Q_ELEMENT}},
+    {"state", LW_OBJECT_STATE, {LW_Q_STATE}, {0}},
+    {"output", LW_OBJECT_OUTPUT, {LW_Q_OUTPUT}, {0}},
+    {"ledger", LW_OBJECT_NONE, {LW_Q_ENERGY, LW_Q_LEDGER}, {0}},
+    {"violation", LW_OBJECT_NONE, {LW_Q_VIOLATION}, {0}},
 };
 enum { WORDS = sizeof words / sizeof *words };
+static const word total_momentum = {"momentum", LW_OBJECT_NONE, {LW_Q_TOTAL_MOMENTUM}, {0}};
 
-/* All columns that have names in every list, that is, all but those of points. */
+/* All columns that have names in every list, that is, all but those of points and distances. */
 static const word everything[] = {
-    {"", JOINT_OBJECT, {COORDINATES, SPEEDS, ACCELERATIONS, REACTION}},
-    {"", BODY_OBJECT, {POSITION, ROTATION, VELOCITY, SPIN}},
-    {"", NO_OBJECT, {LEDGER, VIOLATION}},
+    {"", LW_OBJECT_JOINT, {LW_Q_COORDINATE, LW_Q_SPEED, LW_Q_ACCELERATION, LW_Q_REACTION, LW_Q_DRIVE}, {0}},
+    {"", LW_OBJECT_CONSTRAINT, {LW_Q_CONSTRAINT}, {0}},
+    {"",
+     LW_OBJECT_BODY,
+     {LW_Q_POSITION, LW_Q_ROTATION, LW_Q_CARDAN, LW_Q_VELOCITY, LW_Q_SPIN},
+     {LW_Q_BODY_ACCELERATION, LW_Q_SPIN_RATE}},
+    {"", LW_OBJECT_BODY, {LW_Q_COM, LW_Q_COM_VELOCITY, LW_Q_COM_ACCELERATION, LW_Q_MOMENTUM}, {0}},
+    {"", LW_OBJECT_FORCE, {LW_Q_ELEMENT, LW_Q_FORCE}, {0}},
+    {"", LW_OBJECT_STATE, {LW_Q_STATE}, {0}},
+    {"", LW_OBJECT_OUTPUT, {LW_Q_OUTPUT}, {0}},
+    {"", LW_OBJECT_NONE, {LW_Q_TOTAL_MOMENTUM, LW_Q_ENERGY, LW_Q_LEDGER, LW_Q_VIOLATION}, {0}},
 };
 enum { EVERYTHING = sizeof everything / sizeof *everything };
 
+/* Is a component among the usual ones? Magnitudes and rates, and what repeats others, are not. */
+static bool is_usual(const lw_model *model, lw_quantity_kind kind, int object, int component) {
+    if (kind == LW_Q_REACTION) return component < 6;
+    if (kind == LW_Q_CONSTRAINT) return component < 3;
+    if (kind == LW_Q_DISTANCE) return component == 0;
+    if (kind != LW_Q_FORCE) return true;
+    const lw_force_type type = model->forces[object].type;
+    const bool by_components = type == LW_FORCE_BUSHING || type == LW_FORCE_APPLIED;
+    return component == 7 || (component < 6) == by_components;
+}
+
 /* --- the record ----------------------------------------------------------------------------------- */
-
-typedef struct column {
-    quantity quantity;
-    int object; /* index of a joint, body or point */
-    int component;
-} column;
-
-typedef struct point {
-    const char *text; /* text in the list, as "load, 0, 0, -0.5" */
-    int body;
-    double at[3]; /* position in the body's internal frame */
-} point;
 
 struct lw_record {
     const lw_model *model;
     lw_data *data;
     lw_arena *arena;
     size_t count, capacity;
-    column *columns;
+    lw_state_quantity *columns;
     lw_record_column *names;
-    point *points;
-    int point_count;
-    bool *taken;        /* by quantity, object, component: it is already a column */
-    double *quaternion; /* 4 per body: the quaternion of the last row, at first zero */
-    bool uses[QUANTITIES];
+    int *table; /* columns by the hash of their names, or -1; a power of two, at most half full */
+    size_t table_size;
+    /* Columns of kind LW_Q_NONE are expressions; their object is an index of these. */
+    lw_record_expression *expressions;
+    int expression_count, expression_room;
+    unsigned needs;
+    double *quaternion;     /* 4 per body: the quaternion of the last row, at first zero */
+    double *turned;         /* LW_JOINT_MAX_Q per loop: the coordinates of the last row, at first zero */
+    double *rates;          /* accelerations of bodies, if needed */
+    lw_force_value *forces; /* if needed */
 
     lw_error *error; /* used only while the list is parsed, as is item */
     const char *item;
@@ -179,73 +145,52 @@ static lw_status out_of_memory(lw_error *error) {
     return lw_fail(error, LW_ERROR_MEMORY, "record", NULL, "memory is out");
 }
 
-/* Lists the components of a quantity of an object; returns their number. */
-static int components_of(const lw_record *record, quantity what, int object,
-                         component list[MOST_COMPONENTS]) {
-    memcpy(list, about[what].components, sizeof about[what].components);
-    int count = 0;
-    if (what == COORDINATES || what == SPEEDS || what == ACCELERATIONS) {
-        const lw_joint_info *joint = &record->model->joints[object].info;
-        if (joint->cut) return 0;
-        int of_joint = what == COORDINATES ? joint->q_count : joint->v_count;
-        for (; count < of_joint; count++)
-            list[count].name = lw_joint_column(joint->type, joint->v_count, (int)(what - COORDINATES), count,
-                                               &list[count].unit);
-        return count;
-    }
-    while (count < MOST_COMPONENTS && list[count].name) count++;
-    return count;
+/* The place in the table of the column of this name, or of none. */
+static size_t slot_of(const lw_record *record, const char *name) {
+    uint64_t hash = 14695981039346656037u;
+    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    size_t slot = (size_t)hash & (record->table_size - 1);
+    while (record->table[slot] >= 0 && strcmp(record->names[record->table[slot]].name, name) != 0)
+        slot = (slot + 1) & (record->table_size - 1);
+    return slot;
 }
 
-static const char *object_name(const lw_record *record, object_kind kind, int object) {
-    switch (kind) {
-    case JOINT_OBJECT:
-        return record->model->joints[object].name;
-    case BODY_OBJECT:
-        return lw_model_body_name(record->model, object);
-    case POINT_OBJECT:
-        return record->points[object].text;
-    case NO_OBJECT:
-        break;
-    }
-    return "";
+static bool make_room(lw_record *record) {
+    if (record->count < record->capacity) return true;
+    const size_t capacity = record->capacity ? 2 * record->capacity : 64;
+    lw_state_quantity *columns = realloc(record->columns, capacity * sizeof *columns);
+    if (columns) record->columns = columns;
+    lw_record_column *names = realloc(record->names, capacity * sizeof *names);
+    if (names) record->names = names;
+    int *table = realloc(record->table, 2 * capacity * sizeof *table);
+    if (table) record->table = table;
+    if (!columns || !names || !table) return false;
+    record->capacity = capacity;
+    record->table_size = 2 * capacity;
+    for (size_t k = 0; k < record->table_size; k++) table[k] = -1;
+    for (size_t k = 0; k < record->count; k++) table[slot_of(record, names[k].name)] = (int)k;
+    return true;
 }
 
-static void column_name(const lw_record *record, quantity what, int object, const component *part,
-                        char name[MOST_NAME]) {
-    snprintf(name, MOST_NAME, "%s%s%s%s", about[what].prefix, object_name(record, about[what].kind, object),
-             about[what].infix, part->name);
-}
-
-static bool *mark(const lw_record *record, quantity what, int object, int component_index) {
-    size_t objects = (size_t)record->model->joint_count + (size_t)record->model->body_count + 1;
-    size_t vector = about[what].kind == POINT_OBJECT
-                        ? QUANTITIES * objects + 2 * (size_t)object + (what == POINT_VELOCITY)
-                        : (size_t)what * objects + (size_t)object;
-    return &record->taken[vector * MOST_COMPONENTS + (size_t)component_index];
-}
-
-static lw_status add(lw_record *record, quantity what, int object, int index, const component *part) {
-    bool *taken = mark(record, what, object, index);
-    if (*taken) return LW_OK;
-    if (record->count == record->capacity) {
-        size_t capacity = record->capacity ? 2 * record->capacity : 64;
-        column *columns = realloc(record->columns, capacity * sizeof *columns);
-        if (columns) record->columns = columns;
-        lw_record_column *names = realloc(record->names, capacity * sizeof *names);
-        if (names) record->names = names;
-        if (!columns || !names) return out_of_memory(record->error);
-        record->capacity = capacity;
-    }
-    char name[MOST_NAME];
-    column_name(record, what, object, part, name);
+/* Adds a column, unless there is one of this name. */
+static lw_status add_named(lw_record *record, const lw_state_quantity *quantity, const char *name) {
+    if (!make_room(record)) return out_of_memory(record->error);
+    const size_t slot = slot_of(record, name);
+    if (record->table[slot] >= 0) return LW_OK;
     const char *kept = lw_arena_text(record->arena, name);
     if (!kept) return out_of_memory(record->error);
-    record->columns[record->count] = (column){what, object, index};
-    record->names[record->count] = (lw_record_column){kept, part->unit};
+    record->table[slot] = (int)record->count;
+    record->columns[record->count] = *quantity;
+    record->names[record->count] = (lw_record_column){kept, quantity->unit};
     record->count++;
-    record->uses[what] = *taken = true;
+    record->needs |= quantity->needs;
     return LW_OK;
+}
+
+static lw_status add(lw_record *record, const lw_state_quantity *quantity) {
+    char name[LW_QUANTITY_NAME];
+    lw_quantity_print(record->model, quantity, name);
+    return add_named(record, quantity, name);
 }
 
 /* --- faults --------------------------------------------------------------------------------------- */
@@ -283,59 +228,139 @@ static lw_status wrong(const lw_record *record, const char *remedy, const char *
     return lw_fail(record->error, LW_ERROR_ARGUMENT, object, remedy, "%s", message);
 }
 
-static int object_count(const lw_record *record, object_kind kind) {
+static int object_count(const lw_model *model, lw_object_kind kind) {
     switch (kind) {
-    case JOINT_OBJECT:
-        return record->model->joint_count;
-    case BODY_OBJECT:
-        return record->model->body_count + 1; /* Body 0 is ground. */
-    case POINT_OBJECT:
-        return record->point_count;
-    case NO_OBJECT:
-        break;
+    case LW_OBJECT_JOINT:
+        return model->joint_count;
+    case LW_OBJECT_CONSTRAINT:
+        return model->constraint_count;
+    case LW_OBJECT_FORCE:
+        return model->force_count;
+    case LW_OBJECT_BODY:
+        return model->body_count + 1; /* Body 0 is ground. */
+    case LW_OBJECT_STATE:
+        return model->values.state_count;
+    case LW_OBJECT_OUTPUT:
+        return model->output_names.count;
+    default:
+        return 1;
     }
-    return 1;
 }
 
-static int first_object(object_kind kind) { return kind == BODY_OBJECT ? 1 : 0; }
+static int first_object(lw_object_kind kind) { return kind == LW_OBJECT_BODY ? 1 : 0; }
 
-static lw_status unknown_object(lw_record *record, object_kind kind, const char *name) {
-    int first = first_object(kind), count = object_count(record, kind) - first;
+static const char *object_name(const lw_model *model, lw_object_kind kind, int object) {
+    switch (kind) {
+    case LW_OBJECT_JOINT:
+        return model->joints[object].name;
+    case LW_OBJECT_CONSTRAINT:
+        return model->constraints[object].name;
+    case LW_OBJECT_FORCE:
+        return model->forces[object].name;
+    case LW_OBJECT_STATE:
+        return model->values.state_names.names[object];
+    case LW_OBJECT_OUTPUT:
+        return model->output_names.names[object];
+    default:
+        return model->bodies[object].name;
+    }
+}
+
+static const char *object_word(lw_object_kind kind) {
+    return kind == LW_OBJECT_JOINT    ? "joint"
+           : kind == LW_OBJECT_FORCE  ? "force element"
+           : kind == LW_OBJECT_STATE  ? "state"
+           : kind == LW_OBJECT_OUTPUT ? "output"
+                                      : "body";
+}
+
+static lw_status unknown_object(lw_record *record, lw_object_kind kind, const char *name) {
+    const int first = first_object(kind), count = object_count(record->model, kind) - first;
     const char **names = LW_NEW(record->arena, const char *, count + 1);
     if (!names) return out_of_memory(record->error);
-    for (int k = 0; k < count; k++) names[k] = object_name(record, kind, first + k);
-    return unknown(record, kind == JOINT_OBJECT ? "joint" : "body", name, names, (size_t)count);
+    for (int k = 0; k < count; k++) names[k] = object_name(record->model, kind, first + k);
+    return unknown(record, object_word(kind), name, names, (size_t)count);
+}
+
+/* --- columns of everything ------------------------------------------------------------------------ */
+
+typedef lw_status (*column_visitor)(lw_record *record, const lw_state_quantity *quantity, const char *name,
+                                    bool usual, void *context);
+
+static lw_status visit_kinds(lw_record *record, const lw_quantity_kind *kinds, int object,
+                             column_visitor visit, void *context) {
+    lw_status status = LW_OK;
+    for (; *kinds && status == LW_OK; kinds++) {
+        lw_component parts[LW_QUANTITY_COMPONENTS];
+        const int count = lw_quantity_components(record->model, *kinds, object, parts);
+        for (int k = 0; k < count && status == LW_OK; k++) {
+            char name[LW_QUANTITY_NAME];
+            lw_state_quantity quantity;
+            lw_quantity_make(record->model, *kinds, object, k, &quantity);
+            lw_quantity_print(record->model, &quantity, name);
+            status = visit(record, &quantity, name, is_usual(record->model, *kinds, object, k), context);
+        }
+    }
+    return status;
+}
+
+/* Visits all columns that have names in every list. */
+static lw_status visit_everything(lw_record *record, column_visitor visit, void *context) {
+    lw_status status = LW_OK;
+    for (int e = 0; e < EVERYTHING; e++) {
+        const lw_object_kind kind = everything[e].object;
+        const int count = object_count(record->model, kind);
+        for (int object = first_object(kind); object < count && status == LW_OK; object++) {
+            status = visit_kinds(record, everything[e].usual, object, visit, context);
+            if (status == LW_OK) status = visit_kinds(record, everything[e].more, object, visit, context);
+        }
+    }
+    return status;
+}
+
+typedef struct search {
+    const char *pattern;
+    bool usual;
+    int found;
+    const char **names;
+    size_t count, capacity;
+} search;
+
+static lw_status add_matching(lw_record *record, const lw_state_quantity *quantity, const char *name,
+                              bool usual, void *context) {
+    search *s = context;
+    if (usual != s->usual || !lw_pattern_matches(s->pattern, name)) return LW_OK;
+    s->found++;
+    return add(record, quantity);
+}
+
+static lw_status collect_name(lw_record *record, const lw_state_quantity *quantity, const char *name,
+                              bool usual, void *context) {
+    search *s = context;
+    (void)quantity, (void)usual;
+    if (s->count == s->capacity) {
+        const size_t capacity = 2 * s->capacity + 256;
+        const char **names = realloc(s->names, capacity * sizeof *names);
+        if (!names) return out_of_memory(record->error);
+        s->names = names, s->capacity = capacity;
+    }
+    s->names[s->count] = lw_arena_text(record->arena, name);
+    return s->names[s->count++] ? LW_OK : out_of_memory(record->error);
 }
 
 /* Reports an unknown column. The valid names are the keywords and then all columns, or only the keywords if
  * the name has parentheses. */
 static lw_status unknown_column(lw_record *record, const char *name) {
-    size_t count = WORDS, capacity = WORDS;
-    for (int e = 0; e < EVERYTHING; e++)
-        capacity += 4 * MOST_COMPONENTS * (size_t)object_count(record, everything[e].kind);
-    const char **names = LW_NEW(record->arena, const char *, capacity);
-    if (!names) return out_of_memory(record->error);
-    for (int k = 0; k < WORDS; k++) names[k] = words[k].name;
-    if (strchr(name, '(')) {
-        char *called = lw_arena_text(record->arena, name);
-        if (!called) return out_of_memory(record->error);
-        *strchr(called, '(') = '\0';
-        return unknown(record, "quantity", called, names, WORDS);
-    }
-    for (int e = 0; e < EVERYTHING; e++)
-        for (int object = first_object(everything[e].kind); object < object_count(record, everything[e].kind);
-             object++)
-            for (const quantity *what = everything[e].quantities; *what; what++) {
-                component parts[MOST_COMPONENTS];
-                int parts_count = components_of(record, *what, object, parts);
-                for (int k = 0; k < parts_count; k++) {
-                    char text[MOST_NAME];
-                    column_name(record, *what, object, &parts[k], text);
-                    if (!(names[count++] = lw_arena_text(record->arena, text)))
-                        return out_of_memory(record->error);
-                }
-            }
-    return unknown(record, "quantity", name, names, count);
+    search s = {.names = malloc(WORDS * sizeof(char *)), .capacity = WORDS, .count = WORDS};
+    if (!s.names) return out_of_memory(record->error);
+    for (int k = 0; k < WORDS; k++) s.names[k] = words[k].name;
+    char *called = lw_arena_text(record->arena, name), *open = called ? strchr(called, '(') : NULL;
+    lw_status status = called ? LW_OK : out_of_memory(record->error);
+    if (open) *open = '\0';
+    if (status == LW_OK && !open) status = visit_everything(record, collect_name, &s);
+    if (status == LW_OK) status = unknown(record, "quantity", called, s.names, s.count);
+    free(s.names);
+    return status;
 }
 
 /* --- parsing -------------------------------------------------------------------------------------- */
@@ -355,110 +380,164 @@ static char *next_item(char **rest) {
     return trim(start);
 }
 
-/* Adds the components of the quantities of an object that match; *found counts them. */
-static lw_status add_object(lw_record *record, const quantity *quantities, int object, const char *part,
-                            int *found) {
-    for (; *quantities; quantities++) {
-        component parts[MOST_COMPONENTS];
-        int count = components_of(record, *quantities, object, parts);
+/* Adds the components of these kinds of a target that match, either the usual ones or the others; *found
+ * counts them. */
+static lw_status add_kinds(lw_record *record, const lw_quantity_kind *kinds, const lw_quantity_target *target,
+                           const char *part, bool usual, int *found) {
+    for (; *kinds; kinds++) {
+        lw_component parts[LW_QUANTITY_COMPONENTS];
+        lw_quantity_kind kind = *kinds;
+        if (kind == LW_Q_REACTION && target->kind == LW_OBJECT_CONSTRAINT) kind = LW_Q_CONSTRAINT;
+        const int count = lw_quantity_components(record->model, kind, target->object, parts);
         for (int k = 0; k < count; k++) {
+            lw_state_quantity quantity;
+            if (is_usual(record->model, kind, target->object, k) != usual) continue;
             if (!lw_pattern_matches(part, parts[k].name)) continue;
+            if (!lw_quantity_of_target(record->model, kind, target, k, &quantity)) continue;
             ++*found;
-            lw_status status = add(record, *quantities, object, k, &parts[k]);
+            lw_status status = add(record, &quantity);
             if (status != LW_OK) return status;
         }
     }
     return LW_OK;
 }
 
-static int find_object(const lw_record *record, object_kind kind, const char *name) {
-    return kind == JOINT_OBJECT ? lw_model_joint(record->model, name) : lw_model_body(record->model, name);
+/* Adds keyword(target).part: the usual components that match or, if there are none, the others. */
+static lw_status add_target(lw_record *record, const word *w, const lw_quantity_target *target,
+                            const char *part, int *found) {
+    int here = 0;
+    lw_status status = add_kinds(record, w->usual, target, part, true, &here);
+    if (status == LW_OK && here == 0) status = add_kinds(record, w->usual, target, part, false, &here);
+    if (status == LW_OK && here == 0) status = add_kinds(record, w->more, target, part, true, &here);
+    *found += here;
+    return status;
 }
 
-/* Parses a point of a body in the body's frame, as "load, 0, 0, -0.5". */
-static lw_status take_point(lw_record *record, char *text, int *index) {
-    static const char remedy[] = "write e.g. point(load, 0, 0, -0.5), in metres and in the body's frame";
-    char *rest = text, number[LW_NUMBER_SIZE], name[MOST_NAME];
-    const char *body_name = next_item(&rest);
-    double at[3];
-    int body = find_object(record, BODY_OBJECT, body_name);
-    if (body < 0) return unknown_object(record, BODY_OBJECT, body_name);
-    size_t used = (size_t)snprintf(name, sizeof name, "%.300s", body_name);
-    for (int k = 0; k < 3; k++) {
-        if (!rest) return wrong(record, remedy, "a point is a body and three numbers");
-        lw_error fault = {0};
-        if (lw_read_number(next_item(&rest), "m", &at[k], &fault) != LW_OK)
-            return wrong(record, fault.remedy, fault.message);
-        (void)lw_number_print(at[k], number);
-        used += (size_t)snprintf(name + used, sizeof name - used, ", %s", number);
+/* Adds keyword(pattern).part for all objects that match, of one kind. */
+static lw_status add_objects(lw_record *record, const word *w, lw_object_kind kind, const char *pattern,
+                             const char *part, int *named, int *found) {
+    const int count = object_count(record->model, kind);
+    for (int object = first_object(kind); object < count; object++) {
+        if (!lw_pattern_matches(pattern, object_name(record->model, kind, object))) continue;
+        const lw_quantity_target target = {.kind = kind, .object = object};
+        ++*named;
+        lw_status status = add_target(record, w, &target, part, found);
+        if (status != LW_OK) return status;
     }
-    if (rest) return wrong(record, remedy, "a point is a body and three numbers");
-    for (*index = 0; *index < record->point_count; ++*index)
-        if (strcmp(record->points[*index].text, name) == 0) return LW_OK;
-    const lw_pose *frame = &record->model->bodies[body].frame;
-    point *new = &record->points[record->point_count++];
-    new->text = lw_arena_text(record->arena, name);
-    new->body = body;
-    lw_pose_point(frame->R, frame->p, at, new->at);
-    return new->text ? LW_OK : out_of_memory(record->error);
+    return LW_OK;
 }
 
-/* Adds the columns of keyword(objects).part. */
+static lw_status no_component(const lw_record *record, const word *w, const lw_quantity_target *target,
+                              const char *part) {
+    if (target->at_first || target->axes > 0)
+        return wrong(record,
+                     "leave \"at first\" or \"in\" away; reactions and forces have both, vectors of "
+                     "bodies have axes",
+                     "there is no such component with this reference");
+    if (strcmp(part, "*") != 0)
+        return wrong(record, "leave the part after the point away to get all", "there is no such component");
+    if (w->usual[0] == LW_Q_DRIVE)
+        return wrong(record, "record force(NAME) of a force element, or reaction of the joint",
+                     "no motion of the joint is prescribed");
+    return wrong(record, "record its reaction, or coordinates of other joints",
+                 "the joint has no coordinates");
+}
+
+/* Adds the columns of keyword(objects).part; objects ends in its parenthesis. */
 static lw_status add_word(lw_record *record, const word *w, char *objects, const char *part) {
-    int found = 0, object = 0;
+    const lw_quantity_target nothing = {.kind = LW_OBJECT_NONE};
+    int found = 0, named = 0;
     lw_status status = LW_OK;
-    if (w->kind == POINT_OBJECT) {
-        status = take_point(record, objects, &object);
-        if (status == LW_OK) status = add_object(record, w->quantities, object, part, &found);
-    } else if (w->kind == NO_OBJECT) {
-        status = add_object(record, w->quantities, 0, part, &found);
-    } else if (strchr(objects, '*')) {
-        int named = 0;
-        for (object = first_object(w->kind); object < object_count(record, w->kind); object++) {
-            if (!lw_pattern_matches(objects, object_name(record, w->kind, object))) continue;
-            named++;
-            status = add_object(record, w->quantities, object, part, &found);
-            if (status != LW_OK) return status;
-        }
-        if (named == 0 && strcmp(objects, "*") != 0) return unknown_object(record, w->kind, objects);
+    if (w->object == LW_OBJECT_NONE) {
+        status = add_target(record, w, &nothing, part, &found);
+    } else if (strchr(objects, '*') && w->object != LW_OBJECT_POINT && w->object != LW_OBJECT_PAIR) {
+        objects[strlen(objects) - 1] = '\0';
+        objects = trim(objects);
+        status = add_objects(record, w, w->object, objects, part, &named, &found);
+        if (status == LW_OK && w->usual[0] == LW_Q_REACTION)
+            status = add_objects(record, w, LW_OBJECT_CONSTRAINT, objects, part, &named, &found);
+        if (status != LW_OK) return status;
+        if (named == 0 && strcmp(objects, "*") != 0) return unknown_object(record, w->object, objects);
         if (strcmp(part, "*") == 0) return LW_OK; /* An empty match of * is no fault. */
     } else {
-        object = find_object(record, w->kind, objects);
-        if (object < 0) return unknown_object(record, w->kind, objects);
-        if (w->kind == BODY_OBJECT && object == 0)
+        lw_quantity_target target;
+        lw_syntax syntax = {0};
+        const size_t length = lw_quantity_target_read(record->model, w->object, objects, &target, &syntax);
+        if (length == 0) {
+            objects[strlen(objects) - 1] = '\0';
+            const bool lone = !strpbrk(objects, ",'") && !strstr(objects, " in ") && !strstr(objects, " at ");
+            const bool object = w->object != LW_OBJECT_POINT && w->object != LW_OBJECT_PAIR;
+            if (object && lone) return unknown_object(record, w->object, trim(objects));
+            return wrong(record, syntax.remedy, syntax.message);
+        }
+        if (objects[length] != '\0')
+            return wrong(record, "write e.g. reaction(pin) or point(load, 0, 0, -0.5).z",
+                         "the parentheses do not match");
+        if (w->object == LW_OBJECT_BODY && target.object == 0)
             return wrong(record, "name a body that moves", "ground does not move");
-        status = add_object(record, w->quantities, object, part, &found);
-        if (status == LW_OK && found == 0 && strcmp(part, "*") == 0)
-            return wrong(record, "record its reaction, or coordinates of other joints",
-                         record->model->joints[object].info.cut
-                             ? "the joint closes a loop and has no coordinates of its own"
-                             : "the joint has no coordinates");
+        status = add_target(record, w, &target, part, &found);
+        if (status == LW_OK && found == 0) return no_component(record, w, &target, part);
     }
     if (status == LW_OK && found == 0)
         return wrong(record, "leave the part after the point away to get all", "there is no such component");
     return status;
 }
 
-/* Adds the columns whose names match a name or a pattern. */
-static lw_status add_columns(lw_record *record, const char *pattern) {
-    int found = 0;
-    for (int e = 0; e < EVERYTHING; e++) {
-        int count = object_count(record, everything[e].kind);
-        for (int object = first_object(everything[e].kind); object < count; object++)
-            for (const quantity *what = everything[e].quantities; *what; what++) {
-                component parts[MOST_COMPONENTS];
-                int parts_count = components_of(record, *what, object, parts);
-                for (int k = 0; k < parts_count; k++) {
-                    char name[MOST_NAME];
-                    column_name(record, *what, object, &parts[k], name);
-                    if (!lw_pattern_matches(pattern, name)) continue;
-                    found++;
-                    lw_status status = add(record, *what, object, k, &parts[k]);
-                    if (status != LW_OK) return status;
-                }
-            }
+/* Adds an expression as a column, which has its text as name; false with syntax filled if it is none. */
+static bool add_expression(lw_record *record, const char *text, lw_syntax *syntax, lw_status *status) {
+    if (record->expression_count == record->expression_room) {
+        const int room = record->expression_room ? 2 * record->expression_room : 8;
+        lw_record_expression *more = realloc(record->expressions, (size_t)room * sizeof *more);
+        *status = more ? LW_OK : out_of_memory(record->error);
+        if (!more) return true;
+        record->expressions = more, record->expression_room = room;
     }
-    return found > 0 || strcmp(pattern, "t") == 0 ? LW_OK : unknown_column(record, pattern);
+    lw_record_expression *e = &record->expressions[record->expression_count];
+    if (!lw_record_expression_compile(record->model, text, record->arena, e, syntax)) {
+        *status = lw_arena_failed(record->arena) ? out_of_memory(record->error) : LW_ERROR_ARGUMENT;
+        return *status == LW_ERROR_MEMORY;
+    }
+    const lw_state_quantity column = {.kind = LW_Q_NONE,
+                                      .object = record->expression_count++,
+                                      .other = -1,
+                                      .needs = e->needs,
+                                      .unit = ""};
+    *status = add_named(record, &column, text);
+    return true;
+}
+
+/* Does the text look like an expression rather than the name of a column? */
+static bool looks_computed(const char *text) {
+    return strpbrk(text, "+/^ ") || (text[0] >= '0' && text[0] <= '9') || text[0] == '(' || text[0] == '-';
+}
+
+static lw_status bad_expression(const lw_record *record, const lw_syntax *syntax) {
+    char message[300];
+    snprintf(message, sizeof message, "character %zu: %s", syntax->offset + 1, syntax->message);
+    return wrong(record, syntax->remedy[0] ? syntax->remedy : NULL, message);
+}
+
+/* Adds the columns whose names match a name or a pattern: the usual ones or, if there are none, others. */
+static lw_status add_columns(lw_record *record, const char *pattern) {
+    search s = {.pattern = pattern, .usual = true};
+    lw_status status = visit_everything(record, add_matching, &s);
+    s.usual = false;
+    if (status == LW_OK && s.found == 0) status = visit_everything(record, add_matching, &s);
+    if (status != LW_OK || s.found > 0 || strcmp(pattern, "t") == 0) return status;
+    lw_syntax syntax = {0};
+    if (add_expression(record, pattern, &syntax, &status)) return status;
+    return looks_computed(pattern) ? bad_expression(record, &syntax) : unknown_column(record, pattern);
+}
+
+/* Is there more behind keyword(...) than the pattern of a component: is the item an expression? */
+static bool goes_on(const char *open) {
+    int depth = 0;
+    const char *at = open;
+    for (; *at; at++) {
+        depth += (*at == '(') - (*at == ')');
+        if (depth == 0) break;
+    }
+    return *at && strpbrk(at + 1, "+-/^ ()<>") != NULL;
 }
 
 static const word *find_word(const char *name, size_t length) {
@@ -469,21 +548,28 @@ static const word *find_word(const char *name, size_t length) {
 
 static lw_status add_item(lw_record *record, char *item) {
     if (!item[0]) return wrong(record, "write e.g. joint(*), reaction(pin), ledger", "an item is empty");
-    char *open = strchr(item, '('), *close = strrchr(item, ')'), all[] = "*";
+    char *open = strchr(item, '('), *close = strrchr(item, ')'), all[] = "*)";
     const word *w = find_word(item, open ? (size_t)(open - item) : strlen(item));
-    if (w && !open && w->kind != POINT_OBJECT) return add_word(record, w, all, "*");
-    if (!w || w->kind == NO_OBJECT) return add_columns(record, item);
+    if (w && !open && strcmp(w->name, "momentum") == 0) w = &total_momentum;
+    if (w && !open && w->object != LW_OBJECT_POINT && w->object != LW_OBJECT_PAIR)
+        return add_word(record, w, all, "*");
+    if (!w || w->object == LW_OBJECT_NONE || (open && goes_on(open))) return add_columns(record, item);
     if (!open || !close || close < open || (close[1] != '\0' && close[1] != '.'))
         return wrong(record, "write e.g. reaction(pin) or point(load, 0, 0, -0.5).z",
                      "the parentheses do not match");
-    *close = '\0';
-    return add_word(record, w, trim(open + 1), close[1] ? close + 2 : "*");
+    const char *part = close[1] ? close + 2 : "*";
+    char *objects = LW_NEW(record->arena, char, close - open + 1);
+    if (!objects) return out_of_memory(record->error);
+    memcpy(objects, open + 1, (size_t)(close - open));
+    return add_word(record, w, objects, part);
 }
 
 static lw_status parse(lw_record *record, const char *list) {
     char *rest = lw_arena_text(record->arena, list);
+    lw_state_quantity time;
     if (!rest) return out_of_memory(record->error);
-    lw_status status = add(record, TIME, 0, 0, about[TIME].components);
+    lw_quantity_make(record->model, LW_Q_TIME, 0, 0, &time);
+    lw_status status = add(record, &time);
     while (rest && status == LW_OK) {
         char *item = next_item(&rest);
         record->item = lw_arena_text(record->arena, item);
@@ -494,6 +580,18 @@ static lw_status parse(lw_record *record, const char *list) {
 
 /* --- creation ------------------------------------------------------------------------------------- */
 
+/* Takes the memory that the columns need in rows. */
+static lw_status prepare(lw_record *record) {
+    const lw_model *model = record->model;
+    const size_t bodies = (size_t)model->body_count + 1;
+    record->quaternion = LW_NEW(record->arena, double, 4 * bodies);
+    record->turned = LW_NEW(record->arena, double, LW_JOINT_MAX_Q *(size_t)(model->closure_count + 1));
+    if (record->needs & LW_NEEDS_MOTION_RATES) record->rates = LW_NEW(record->arena, double, 6 * bodies);
+    if (record->needs & LW_NEEDS_FORCES)
+        record->forces = LW_NEW(record->arena, lw_force_value, model->force_count + 1);
+    return lw_arena_failed(record->arena) ? out_of_memory(record->error) : LW_OK;
+}
+
 lw_status lw_record_create(const lw_model *model, const char *list, lw_record **out, lw_error *error) {
     *out = NULL;
     lw_arena *arena = lw_arena_create(NULL);
@@ -502,19 +600,12 @@ lw_status lw_record_create(const lw_model *model, const char *list, lw_record **
         lw_arena_destroy(arena);
         return out_of_memory(error);
     }
-    size_t bodies = (size_t)model->body_count + 1, objects = (size_t)model->joint_count + bodies, points = 1;
-    for (const char *at = list; *at; at++) points += *at == '(';
     record->arena = arena;
     record->model = model;
     record->error = error;
-    record->points = LW_NEW(arena, point, points);
-    record->quaternion = LW_NEW(arena, double, 4 * bodies);
-    record->taken = LW_NEW(arena, bool, MOST_COMPONENTS *(QUANTITIES * objects + 2 * points));
     lw_status status = lw_data_create(model, NULL, &record->data);
-    if (status != LW_OK || lw_arena_failed(arena))
-        status = out_of_memory(error);
-    else
-        status = parse(record, list);
+    status = status == LW_OK ? parse(record, list) : out_of_memory(error);
+    if (status == LW_OK) status = prepare(record);
     record->error = NULL;
     if (status != LW_OK)
         lw_record_destroy(record);
@@ -527,117 +618,93 @@ void lw_record_destroy(lw_record *record) {
     if (!record) return;
     free(record->columns);
     free(record->names);
+    free(record->table);
+    free(record->expressions);
     lw_data_destroy(record->data);
     lw_arena_destroy(record->arena);
 }
 
 size_t lw_record_count(const lw_record *record) { return record->count; }
 const lw_record_column *lw_record_columns(const lw_record *record) { return record->names; }
-bool lw_record_accelerations(const lw_record *record) { return record->uses[ACCELERATIONS]; }
-bool lw_record_reactions(const lw_record *record) { return record->uses[REACTION]; }
+bool lw_record_accelerations(const lw_record *record) { return record->needs & LW_NEEDS_ACCELERATION; }
+bool lw_record_reactions(const lw_record *record) {
+    return record->needs & (LW_NEEDS_REACTION | LW_NEEDS_MULTIPLIER);
+}
 
 /* --- values --------------------------------------------------------------------------------------- */
 
-/* Computes poses, and twists if needed, of all bodies, as lw_body_pose and lw_body_velocity do for one. */
-static void move_bodies(lw_record *record, const lw_sample *sample) {
-    const bool *uses = record->uses;
-    bool twists = uses[VELOCITY] || uses[SPIN] || uses[POINT_VELOCITY];
-    if (!twists && !uses[POSITION] && !uses[ROTATION] && !uses[POINT]) return;
-    lw_take_state(record->model, record->data, sample->t, sample->q, twists ? sample->v : NULL);
-    if (twists)
-        lw_velocities(record->model, record->data);
-    else
-        lw_positions(record->model, record->data);
-    lw_world_poses(record->model, record->data);
-}
-
-/* Computes the unit quaternion of the body's frame, with the sign that is closer to the last row's. */
-static void body_quaternion(lw_record *record, int body, double *out) {
-    double R[9], *last = record->quaternion + 4 * body, dot = 0;
-    lw_m3_mul(record->data->world[body].R, record->model->bodies[body].frame.R, R);
-    lw_quat_rot(R, out);
-    for (int k = 0; k < 4; k++) dot += out[k] * last[k];
-    for (int k = 0; k < 4; k++) last[k] = out[k] = dot < 0 ? -out[k] : out[k];
-}
-
-static void point_velocity(const lw_record *record, int body, const double at[3], double *out) {
-    const double *V = record->data->motion[body].V;
-    double local[3];
-    lw_v3_copy(V + 3, local);
-    lw_v3_add_cross(V, at, local);
-    lw_m3_mul_v(record->data->world[body].R, local, out);
-}
-
-static void take(const double *values, int first, int count, double *out) {
-    for (int k = 0; k < count; k++) out[k] = values ? values[first + k] : NAN;
-}
-
-/* Evaluates all components of a quantity of an object. */
-static void evaluate(lw_record *record, const lw_sample *sample, quantity what, int object,
-                     double out[MOST_COMPONENTS]) {
+/* Computes what the columns need of the state: poses and twists, forces, accelerations of bodies. */
+static void move_bodies(lw_record *record, const lw_sample *sample, lw_quantity_source *source) {
     const lw_model *model = record->model;
-    const lw_pose *world = record->data->world;
-    const lw_ledger *ledger = sample->ledger;
-    const lw_joint_info *joint = about[what].kind == JOINT_OBJECT ? &model->joints[object].info : NULL;
-    const double *origin = about[what].kind == BODY_OBJECT ? model->bodies[object].frame.p : NULL;
-    const point *p = about[what].kind == POINT_OBJECT ? &record->points[object] : NULL;
-    switch (what) {
-    case TIME:
-        out[0] = sample->t;
-        break;
-    case COORDINATES:
-        take(sample->q, joint->q, joint->q_count, out);
-        break;
-    case SPEEDS:
-        take(sample->v, joint->v, joint->v_count, out);
-        break;
-    case ACCELERATIONS:
-        take(sample->vdot, joint->v, joint->v_count, out);
-        break;
-    case REACTION:
-        take(sample->reactions, 6 * object, 6, out);
-        break;
-    case POSITION:
-        lw_pose_point(world[object].R, world[object].p, origin, out);
-        break;
-    case ROTATION:
-        body_quaternion(record, object, out);
-        break;
-    case VELOCITY:
-        point_velocity(record, object, origin, out);
-        break;
-    case SPIN:
-        lw_m3_mul_v(world[object].R, record->data->motion[object].V, out);
-        break;
-    case POINT:
-        lw_pose_point(world[p->body].R, world[p->body].p, p->at, out);
-        break;
-    case POINT_VELOCITY:
-        point_velocity(record, p->body, p->at, out);
-        break;
-    case LEDGER:
-        take(NULL, 0, 6, out);
-        if (!ledger) break;
-        out[0] = ledger->kinetic, out[1] = ledger->potential, out[2] = ledger->drives;
-        out[3] = ledger->forces, out[4] = ledger->dissipation, out[5] = ledger->unaccounted;
-        break;
-    case VIOLATION:
-        out[0] = sample->position_violation, out[1] = sample->velocity_violation;
-        break;
-    case NOTHING:
-    case QUANTITIES:
-        break;
+    lw_data *data = record->data;
+    const unsigned needs = record->needs;
+    *source = (lw_quantity_source){.t = sample->t,
+                                   .vdot = sample->vdot,
+                                   .reactions = sample->reactions,
+                                   .multipliers = sample->multipliers,
+                                   .ledger = sample->ledger,
+                                   .states = sample->states,
+                                   .outputs = sample->outputs,
+                                   .position_violation = sample->position_violation,
+                                   .velocity_violation = sample->velocity_violation};
+    lw_data_set_values(model, data, sample->inputs, sample->states);
+    lw_take_state(model, data, sample->t, sample->q, sample->v);
+    if (needs & (LW_NEEDS_VELOCITY | LW_NEEDS_FORCES))
+        lw_velocities(model, data);
+    else if (needs & LW_NEEDS_POSITION)
+        lw_positions(model, data);
+    if (needs & (LW_NEEDS_KINEMATICS | LW_NEEDS_FORCES)) lw_world_poses(model, data);
+    if (record->rates && sample->vdot) {
+        lw_body_accelerations(model, data, sample->vdot, record->rates);
+        source->motion_rates = record->rates;
+    }
+    if (record->forces) {
+        lw_force_values(model, data, sample->t, !sample->ledger, record->forces);
+        source->forces = record->forces;
+    }
+}
+
+/* Gives a quaternion the sign that is nearer to that of the last row. */
+static void keep_sign(lw_record *record, int body, double *q) {
+    double *last = record->quaternion + 4 * body, dot = 0;
+    for (int k = 0; k < 4; k++) dot += q[k] * last[k];
+    for (int k = 0; k < 4; k++) last[k] = q[k] = dot < 0 ? -q[k] : q[k];
+}
+
+/* Gives the coordinates of a cut joint the revolutions, and a quaternion the sign, nearest to the last
+ * row. */
+static void keep_turns(lw_record *record, const lw_state_quantity *quantity, double *q) {
+    const lw_joint_entry *entry = &record->model->joints[quantity->object];
+    const int ball = lw_joint_quaternion(entry->joint.type), nq = entry->joint.nq;
+    double *last = record->turned + LW_JOINT_MAX_Q * (size_t)quantity->other, dot = 0;
+    const double turn = 6.283185307179586477;
+    for (int k = ball; ball >= 0 && k < nq; k++) dot += q[k] * last[k];
+    for (int k = 0; k < nq; k++) {
+        if (ball >= 0 && k >= ball)
+            q[k] = dot < 0 ? -q[k] : q[k];
+        else if (lw_joint_speed_turns(entry->joint.type, k) && entry->winding[k] < 0)
+            q[k] += turn * round((last[k] - q[k]) / turn);
+        last[k] = q[k];
     }
 }
 
 void lw_record_row(lw_record *record, const lw_sample *sample, double *row) {
-    double vector[MOST_COMPONENTS];
-    const column *last = NULL;
-    move_bodies(record, sample);
+    double vector[LW_QUANTITY_COMPONENTS];
+    lw_quantity_source source;
+    const lw_state_quantity *last = NULL;
+    move_bodies(record, sample, &source);
     for (size_t k = 0; k < record->count; k++) {
-        const column *c = &record->columns[k];
-        bool same = last && last->quantity == c->quantity && last->object == c->object;
-        if (!same) evaluate(record, sample, c->quantity, c->object, vector);
+        const lw_state_quantity *c = &record->columns[k];
+        if (c->kind == LW_Q_NONE) {
+            row[k] = lw_record_expression_value(record->model, record->data, &source,
+                                                &record->expressions[c->object]);
+            continue;
+        }
+        if (!last || !lw_quantity_same_vector(last, c)) {
+            lw_quantity_vector(record->model, record->data, &source, c, vector);
+            if (c->kind == LW_Q_ROTATION) keep_sign(record, c->object, vector);
+            if (c->kind == LW_Q_COORDINATE && c->other >= 0) keep_turns(record, c, vector);
+        }
         row[k] = vector[c->component];
         last = c;
     }

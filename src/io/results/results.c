@@ -5,10 +5,12 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "io/results/results_file.h"
+#include "io/results/results_writer.h"
 
 #include <linkwork/io.h>
 #include <linkwork/version.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +22,9 @@ struct lw_results {
     lw_record *record;
     lw_results_writer *writer;
     double *row;
+    lw_results_mark *events;
+    size_t event_count, event_room;
+    size_t count; /* columns */
 };
 
 lw_status lw_results_fault(lw_error *error, const char *path, const char *action, const char *reason) {
@@ -165,6 +170,7 @@ static lw_status fill(lw_results *results, const lw_model *model, const lw_resul
     lw_status status = lw_record_create(model, list, &results->record, error);
     if (status != LW_OK) return status;
     size_t count = lw_record_count(results->record);
+    results->count = count;
     const char *settings = settings_text(results->arena, options);
     results->row = LW_NEW(results->arena, double, count);
     if (!settings || !results->row)
@@ -178,6 +184,8 @@ static lw_status fill(lw_results *results, const lw_model *model, const lw_resul
                           .entries = about.at,
                           .entry_count = about.count,
                           .model_text = model_text(results->arena, lw_model_file(model)),
+                          .spec = model->kept.bytes,
+                          .spec_size = model->kept.size,
                           .columns = lw_record_columns(results->record),
                           .column_count = count,
                           .expected_rows = span > 0 ? span / interval + 1 : 0};
@@ -222,11 +230,43 @@ lw_status lw_results_write(lw_results *results, const lw_sample *sample) {
     return results->writer->format->row(results->writer, results->row);
 }
 
+lw_status lw_results_event(lw_results *results, double t, const char *name) {
+    if (!results || !name) return LW_ERROR_ARGUMENT;
+    if (results->event_count == results->event_room) { /* Doubling leaves less behind than is in use. */
+        const size_t room = results->event_room ? 2 * results->event_room : 64;
+        lw_results_mark *longer = LW_NEW(results->arena, lw_results_mark, room);
+        if (!longer) return LW_ERROR_MEMORY;
+        if (results->event_count) memcpy(longer, results->events, results->event_count * sizeof *longer);
+        results->events = longer, results->event_room = room;
+    }
+    const char *copy = lw_arena_text(results->arena, name);
+    if (!copy) return LW_ERROR_MEMORY;
+    results->events[results->event_count++] = (lw_results_mark){t, copy};
+    return LW_OK;
+}
+
+lw_status lw_results_copy(lw_results *results, const lw_results_table *table, size_t rows, lw_error *error) {
+    const lw_record_column *names = lw_record_columns(results->record);
+    const double **from = LW_NEW(results->arena, const double *, results->count);
+    if (!from) return lw_fail(error, LW_ERROR_MEMORY, "results file", NULL, "memory is out");
+    for (size_t k = 0; k < results->count; k++) {
+        const int column = lw_results_table_column(table, names[k].name);
+        from[k] = column >= 0 ? table->columns[column].values : NULL;
+    }
+    lw_status status = LW_OK;
+    for (size_t row = 0; row < rows && status == LW_OK; row++) {
+        for (size_t k = 0; k < results->count; k++) results->row[k] = from[k] ? from[k][row] : NAN;
+        status = results->writer->format->row(results->writer, results->row);
+    }
+    return status; /* Faults of writing are reported when the file is closed. */
+}
+
 lw_status lw_results_close(lw_results *results, const lw_run_summary *summary, lw_error *error) {
     if (!results) return LW_OK;
     entries end = {.count = 0};
     if (summary) describe_end(&end, summary);
-    lw_status status = results->writer->format->close(results->writer, end.at, end.count, error);
+    const lw_results_end last = {end.at, end.count, results->events, results->event_count};
+    lw_status status = results->writer->format->close(results->writer, &last, error);
     release(results);
     return status;
 }

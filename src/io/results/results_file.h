@@ -22,10 +22,26 @@ typedef struct lw_head {
     const lw_entry *entries;
     size_t entry_count;
     const char *model_text; /* NULL: unknown */
+    const void *spec;       /* the whole model as bytes (lw_spec_save); NULL: unknown */
+    size_t spec_size;
     const lw_record_column *columns;
     size_t column_count;
     double expected_rows; /* a guess; 0: unknown */
 } lw_head;
+
+/* An event of the model. */
+typedef struct lw_results_mark {
+    double t;
+    const char *name;
+} lw_results_mark;
+
+/* What is written when the run has ended. */
+typedef struct lw_results_end {
+    const lw_entry *entries;
+    size_t entry_count;
+    const lw_results_mark *events;
+    size_t event_count;
+} lw_results_end;
 
 /* A writer embeds lw_results_writer as its first member. Rows are written at least once a second. The first
  * fault is kept: row returns it as a status, and close reports it and releases the writer in every case. */
@@ -34,7 +50,7 @@ typedef struct lw_format {
     const char *endings[3]; /* of a path, with the dot */
     lw_status (*open)(const lw_head *head, lw_results_writer **writer, lw_error *error);
     lw_status (*row)(lw_results_writer *writer, const double *values);
-    lw_status (*close)(lw_results_writer *writer, const lw_entry *summary, size_t count, lw_error *error);
+    lw_status (*close)(lw_results_writer *writer, const lw_results_end *end, lw_error *error);
 } lw_format;
 struct lw_results_writer {
     const lw_format *format;

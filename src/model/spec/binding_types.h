@@ -41,6 +41,9 @@ typedef enum lw_binding_owner {
     LW_OWNER_CONSTRAINT,
     LW_OWNER_TABLE_X, /* The table of a force's law. */
     LW_OWNER_TABLE_Y,
+    LW_OWNER_STATE,    /* The start of a user state. */
+    LW_OWNER_POINTS_X, /* A table of the spec. */
+    LW_OWNER_POINTS_Y,
     LW_OWNERS
 } lw_binding_owner;
 
@@ -60,7 +63,7 @@ typedef struct lw_binding {
     int operand;         /* First of its operands in lw_bindings. */
     int result;          /* First of its results in lw_bindings.written. */
     int shadow;          /* LW_BIND_SHAPE: index of the body as read. */
-    const double *table; /* LW_OWNER_TABLE_*: the array, as long as the force still has it. */
+    const double *table; /* LW_OWNER_TABLE_* and _POINTS_*: the array, as long as the owner still has it. */
     lw_place place;
 } lw_binding;
 

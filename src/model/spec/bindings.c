@@ -129,9 +129,27 @@ static const char *keep_text(lw_spec *spec, const char *text) {
     return copy;
 }
 
+bool lw_binding_has_column(lw_binding_owner owner) {
+    return owner == LW_OWNER_TABLE_X || owner == LW_OWNER_TABLE_Y || owner == LW_OWNER_POINTS_X ||
+           owner == LW_OWNER_POINTS_Y;
+}
+
+const double *lw_binding_column(const lw_spec *spec, lw_binding_owner owner, size_t object, int *size) {
+    if (!lw_binding_has_column(owner)) return NULL;
+    if (owner == LW_OWNER_TABLE_X || owner == LW_OWNER_TABLE_Y) {
+        const lw_law_spec *law = &spec->forces[object].law;
+        *size = law->table_size;
+        return owner == LW_OWNER_TABLE_X ? law->table_x : law->table_y;
+    }
+    const lw_table_spec *table = &spec->tables[object];
+    *size = table->size;
+    return owner == LW_OWNER_POINTS_X ? table->x : table->y;
+}
+
 double *lw_binding_location(const lw_spec *spec, const lw_binding *binding) {
     size_t index = (size_t)binding->object;
     void *base = NULL;
+    int size;
     switch (binding->owner) {
     case LW_OWNER_GRAVITY:
         base = (void *)spec->gravity;
@@ -155,10 +173,14 @@ double *lw_binding_location(const lw_spec *spec, const lw_binding *binding) {
         base = &spec->constraints[index];
         break;
     case LW_OWNER_TABLE_X:
-        if (spec->forces[index].law.table_x == binding->table) base = (void *)binding->table;
-        break;
     case LW_OWNER_TABLE_Y:
-        if (spec->forces[index].law.table_y == binding->table) base = (void *)binding->table;
+    case LW_OWNER_POINTS_X:
+    case LW_OWNER_POINTS_Y:
+        if (lw_binding_column(spec, binding->owner, index, &size) == binding->table)
+            base = (void *)binding->table;
+        break;
+    case LW_OWNER_STATE:
+        base = &spec->states[index];
         break;
     case LW_OWNER_NONE:
     case LW_OWNERS:
@@ -209,12 +231,15 @@ typedef struct change {
     const char *name;       /* name of the parameter that is set */
     lw_constant *constants; /* new values of all parameters */
     double *results;        /* new values of lw_bindings.written */
+    lw_arena *scratch;
+    lw_named_table *tables; /* with their new points; NULL as long as no value is known to call one */
     lw_error *error;
 } change;
 
 static lw_status refuse(const change *c, const lw_binding *binding, const char *remedy, const char *message) {
     static const char *const kinds[LW_OWNERS] = {NULL,    NULL,    "run",        "input", "body",
-                                                 "joint", "force", "constraint", "force", "force"};
+                                                 "joint", "force", "constraint", "force", "force",
+                                                 "state", "table", "table"};
     const lw_spec *spec = c->spec;
     size_t k = (size_t)binding->object;
     const char *name = NULL;
@@ -236,6 +261,13 @@ static lw_status refuse(const change *c, const lw_binding *binding, const char *
     case LW_OWNER_CONSTRAINT:
         name = spec->constraints[k].name;
         break;
+    case LW_OWNER_STATE:
+        name = spec->states[k].name;
+        break;
+    case LW_OWNER_POINTS_X:
+    case LW_OWNER_POINTS_Y:
+        name = spec->tables[k].name;
+        break;
     case LW_OWNER_NONE:
     case LW_OWNER_GRAVITY:
     case LW_OWNER_RUN:
@@ -251,7 +283,10 @@ static lw_status evaluate(const change *c, const lw_binding *binding, const lw_o
                           double *value) {
     *value = operand->value;
     if (!operand->text) return LW_OK;
-    const lw_expression_names names = {.constants = c->constants, .constant_count = c->spec->parameter_count};
+    const lw_expression_names names = {.constants = c->constants,
+                                       .constant_count = c->spec->parameter_count,
+                                       .tables = c->tables,
+                                       .table_count = c->tables ? c->spec->table_count : 0};
     lw_syntax syntax = {0};
     if (lw_number_meaning(operand->text, &names, value, NULL, &syntax)) return LW_OK;
     char message[384];
@@ -339,6 +374,55 @@ static lw_status renew(const change *c, const lw_binding *binding) {
     return keep_rules(c, binding, results);
 }
 
+static bool of_table(const lw_binding *binding) {
+    return binding->owner == LW_OWNER_POINTS_X || binding->owner == LW_OWNER_POINTS_Y;
+}
+
+/* Does some value that is no point of a table call one? */
+static bool calls_tables(const lw_spec *spec) {
+    const lw_bindings *b = &spec->bindings;
+    for (size_t k = 0; k < b->count && spec->table_count > 0; k++)
+        for (int o = 0; o < lw_binding_operands(b->items[k].kind) && !of_table(&b->items[k]); o++) {
+            const char *text = b->operands[b->items[k].operand + o].text;
+            for (size_t j = 0; text && j < spec->table_count; j++)
+                if (strstr(text, spec->tables[j].name)) return true;
+        }
+    return false;
+}
+
+/* The tables with their new points, which have been evaluated. */
+static lw_status renew_tables(change *c) {
+    const lw_spec *spec = c->spec;
+    const lw_bindings *b = &spec->bindings;
+    lw_named_table *tables = LW_NEW(c->scratch, lw_named_table, spec->table_count + 1);
+    if (!tables) return lw_out_of_memory(c->error);
+    for (size_t k = 0; k < spec->table_count; k++) {
+        const lw_table_spec *table = &spec->tables[k];
+        const size_t size = table->x && table->y && table->size > 0 ? (size_t)table->size : 0;
+        double *columns[2] = {LW_NEW(c->scratch, double, size + 1), LW_NEW(c->scratch, double, size + 1)};
+        if (lw_arena_failed(c->scratch)) return lw_out_of_memory(c->error);
+        if (size > 0) memcpy(columns[0], table->x, size * sizeof(double));
+        if (size > 0) memcpy(columns[1], table->y, size * sizeof(double));
+        const lw_binding *last = NULL;
+        for (const lw_binding *p = b->items; p < b->items + b->count; p++) {
+            if (!of_table(p) || (size_t)p->object != k || !lw_binding_location(spec, p)) continue;
+            columns[p->owner == LW_OWNER_POINTS_Y][(size_t)p->offset / sizeof(double)] =
+                c->results[p->result];
+            last = p;
+        }
+        size_t row;
+        lw_syntax syntax = {0};
+        if (!lw_table_check(columns[0], columns[1], size, &row, &syntax) && last)
+            return refuse(c, last, syntax.remedy, syntax.message);
+        tables[k] = (lw_named_table){.name = table->name,
+                                     .table = lw_table_create(c->scratch, columns[0], columns[1], size,
+                                                              table->interpolation, table->beyond)};
+        if (!tables[k].table) tables[k].name = ""; /* Compiling reports it. */
+    }
+    c->tables = tables;
+    return LW_OK;
+}
+
 /* Writes the new values into all fields that the caller has not changed. */
 static void take_over(lw_spec *spec, const double *results) {
     lw_bindings *b = &spec->bindings;
@@ -400,11 +484,18 @@ lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value, l
         return lw_fail_at(error, LW_ERROR_ARGUMENT, spec->file, spec->parameters[index].place, "parameter",
                           name, "give a finite number", "its value would not be finite");
     lw_arena *scratch = lw_arena_create(NULL);
-    const change c = {spec, spec->parameters[index].name,
-                      LW_NEW(scratch, lw_constant, spec->parameter_count + 1),
-                      LW_NEW(scratch, double, spec->bindings.written_count + 1), error};
+    change c = {.spec = spec,
+                .name = spec->parameters[index].name,
+                .constants = LW_NEW(scratch, lw_constant, spec->parameter_count + 1),
+                .results = LW_NEW(scratch, double, spec->bindings.written_count + 1),
+                .scratch = scratch,
+                .error = error};
     lw_status status = !scratch || lw_arena_failed(scratch) ? lw_out_of_memory(error) : LW_OK;
     if (status == LW_OK) status = renew_parameters(&c, index, value);
+    const bool tables = calls_tables(spec);
+    for (size_t k = 0; k < spec->bindings.count && status == LW_OK && tables; k++)
+        if (of_table(&spec->bindings.items[k])) status = renew(&c, &spec->bindings.items[k]);
+    if (status == LW_OK && tables) status = renew_tables(&c);
     for (size_t k = 0; k < spec->bindings.count && status == LW_OK; k++)
         status = renew(&c, &spec->bindings.items[k]);
     if (status == LW_OK) {

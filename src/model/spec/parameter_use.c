@@ -22,10 +22,14 @@ static bool mentions(const char *text, const char *name) {
     return false;
 }
 
-/* The first affected parameter that a text mentions, or NULL. */
+/* The first affected parameter that a text mentions, or table with points that depend on one, or NULL.
+ * affected: of parameters, then of tables. */
 static const char *affected_in(const lw_spec *spec, const bool *affected, const char *text) {
     for (size_t k = 0; text && k < spec->parameter_count; k++)
         if (affected[k] && mentions(text, spec->parameters[k].name)) return spec->parameters[k].name;
+    for (size_t k = 0; text && k < spec->table_count; k++)
+        if (affected[spec->parameter_count + k] && mentions(text, spec->tables[k].name))
+            return spec->tables[k].name;
     return NULL;
 }
 
@@ -36,6 +40,11 @@ static void find_affected(const lw_spec *spec, size_t index, bool *affected) {
         if (k < spec->parameter_count && affected_in(spec, affected, spec->parameters[k].text))
             affected[k] = true;
     }
+    const lw_bindings *b = &spec->bindings;
+    for (const lw_binding *binding = b->items; binding < b->items + b->count; binding++)
+        if ((binding->owner == LW_OWNER_POINTS_X || binding->owner == LW_OWNER_POINTS_Y) &&
+            affected_in(spec, affected, b->operands[binding->operand].text))
+            affected[spec->parameter_count + (size_t)binding->object] = true;
 }
 
 static lw_status refuse(const lw_spec *spec, size_t index, lw_place place, const char *kind, const char *name,
@@ -81,7 +90,7 @@ static lw_status look_at_motions(const lw_spec *spec, size_t index, const bool *
 }
 
 lw_status lw_parameter_enters_forces_only(const lw_spec *spec, size_t index, lw_error *error) {
-    bool *affected = calloc(spec->parameter_count + 1, sizeof *affected);
+    bool *affected = calloc(spec->parameter_count + spec->table_count + 1, sizeof *affected);
     if (!affected) return lw_out_of_memory(error);
     find_affected(spec, index, affected);
     lw_status status = look_at_bindings(spec, index, affected, error);

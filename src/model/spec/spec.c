@@ -98,6 +98,7 @@ static lw_status set_named(lw_arena *arena, lw_parameter **list, size_t *count, 
     for (size_t k = 0; k < *count; k++) {
         if (strcmp((*list)[k].name, name) != 0) continue;
         (*list)[k].value = value;
+        (*list)[k].text = NULL;
         return LW_OK;
     }
     const char *copy = lw_arena_text(arena, name);
@@ -144,6 +145,19 @@ lw_status lw_spec_set_input(lw_spec *spec, const char *name, double value) {
     return lw_spec_place_input(spec, name, value, (lw_place){0, 0});
 }
 
+lw_status lw_spec_place_input_expression(lw_spec *spec, const char *name, const char *text, lw_place place) {
+    const char *copy = lw_arena_text(spec->arena, text);
+    lw_status status = copy ? lw_spec_place_input(spec, name, 0, place) : LW_ERROR_MEMORY;
+    for (size_t k = 0; k < spec->input_count && status == LW_OK; k++)
+        if (strcmp(spec->inputs[k].name, name) == 0) spec->inputs[k].text = copy;
+    return status;
+}
+
+lw_status lw_spec_set_input_expression(lw_spec *spec, const char *name, const char *expression) {
+    if (!spec || !name || !expression) return LW_ERROR_ARGUMENT;
+    return lw_spec_place_input_expression(spec, name, expression, (lw_place){0, 0});
+}
+
 lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
     if (!spec || !run) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
@@ -156,6 +170,55 @@ lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
     if (copier.failed) return LW_ERROR_MEMORY;
     spec->run = copy;
     return LW_OK;
+}
+
+/* --- tables --------------------------------------------------------------------------------------- */
+
+static bool has_named(const lw_parameter *list, size_t count, const char *name) {
+    for (size_t k = 0; k < count; k++)
+        if (strcmp(list[k].name, name) == 0) return true;
+    return false;
+}
+
+lw_status lw_spec_add_table(lw_spec *spec, const lw_table_spec *table) {
+    if (!spec || !table || !table->name || table->size < 0 || !table->x || !table->y)
+        return LW_ERROR_ARGUMENT;
+    bool taken = has_named(spec->parameters, spec->parameter_count, table->name) ||
+                 has_named(spec->inputs, spec->input_count, table->name);
+    for (size_t k = 0; k < spec->table_count && !taken; k++)
+        taken = strcmp(spec->tables[k].name, table->name) == 0;
+    for (size_t k = 0; k < spec->state_count && !taken; k++)
+        taken = strcmp(spec->states[k].name, table->name) == 0;
+    for (size_t k = 0; k < spec->signal_count && !taken; k++)
+        taken = strcmp(spec->signals[k].name, table->name) == 0;
+    if (taken) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_table_spec copy = *table;
+    copy.name = copy_name(&copier, table->name);
+    copy.x = copy_numbers(&copier, table->x, table->size);
+    copy.y = copy_numbers(&copier, table->y, table->size);
+    copy.file = copy_text(&copier, table->file);
+    copy.x_column = copy_text(&copier, table->x_column);
+    copy.y_column = copy_text(&copier, table->y_column);
+
+    lw_table_spec *list =
+        with_room(spec->arena, spec->tables, spec->table_count, &spec->table_capacity, sizeof *list);
+    lw_table_source *sources = with_room(spec->arena, spec->table_sources, spec->table_count,
+                                         &spec->table_source_capacity, sizeof *sources);
+    if (!list || !sources) return LW_ERROR_MEMORY;
+    spec->tables = list;
+    spec->table_sources = sources;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    sources[spec->table_count] = (lw_table_source){copy.x, copy.y, copy.size};
+    list[spec->table_count++] = copy;
+    return LW_OK;
+}
+
+bool lw_spec_table_is_of_file(const lw_spec *spec, size_t index) {
+    const lw_table_spec *table = &spec->tables[index];
+    const lw_table_source *source = &spec->table_sources[index];
+    return table->file && table->x_column && table->y_column && table->x == source->x &&
+           table->y == source->y && table->size == source->size;
 }
 
 /* --- elements ------------------------------------------------------------------------------------- */
@@ -232,6 +295,76 @@ lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constr
     return LW_OK;
 }
 
+lw_status lw_spec_add_event(lw_spec *spec, const lw_event_spec *event) {
+    if (!spec || !event) return LW_ERROR_ARGUMENT;
+    if (event->set_count < 0 || event->set_count > LW_EVENT_SETS) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_event_spec copy = *event;
+    copy.name = copy_name(&copier, event->name);
+    copy.when = copy_text(&copier, event->when);
+    copy.joint = copy_text(&copier, event->joint);
+    copy.factor = copy_text(&copier, event->factor);
+    for (int k = 0; k < event->set_count; k++) {
+        copy.sets[k].name = copy_text(&copier, event->sets[k].name);
+        copy.sets[k].value = copy_text(&copier, event->sets[k].value);
+    }
+    for (int k = event->set_count; k < LW_EVENT_SETS; k++) copy.sets[k] = (lw_event_set){NULL, NULL};
+
+    lw_event_spec *list =
+        with_room(spec->arena, spec->events, spec->event_count, &spec->event_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->events = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->event_count++] = copy;
+    return LW_OK;
+}
+
+lw_status lw_spec_add_signal(lw_spec *spec, const lw_signal_spec *signal) {
+    if (!spec || !signal) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_signal_spec copy = *signal;
+    copy.name = copy_name(&copier, signal->name);
+    copy.value = copy_text(&copier, signal->value);
+    lw_signal_spec *list =
+        with_room(spec->arena, spec->signals, spec->signal_count, &spec->signal_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->signals = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->signal_count++] = copy;
+    return LW_OK;
+}
+
+lw_status lw_spec_add_state(lw_spec *spec, const lw_state_spec *state) {
+    if (!spec || !state) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_state_spec copy = *state;
+    copy.name = copy_name(&copier, state->name);
+    copy.rate = copy_text(&copier, state->rate);
+    lw_state_spec *list =
+        with_room(spec->arena, spec->states, spec->state_count, &spec->state_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->states = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->state_count++] = copy;
+    return LW_OK;
+}
+
+lw_status lw_spec_add_output(lw_spec *spec, const lw_output_spec *output) {
+    if (!spec || !output) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_output_spec copy = *output;
+    copy.name = copy_name(&copier, output->name);
+    copy.value = copy_text(&copier, output->value);
+    copy.unit = copy_text(&copier, output->unit);
+    lw_output_spec *list =
+        with_room(spec->arena, spec->outputs, spec->output_count, &spec->output_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->outputs = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->output_count++] = copy;
+    return LW_OK;
+}
+
 /* --- places --------------------------------------------------------------------------------------- */
 
 lw_status lw_spec_place_body(lw_spec *spec, const lw_body_places *places) {
@@ -258,6 +391,32 @@ lw_status lw_spec_place_joint(lw_spec *spec, const lw_joint_places *places) {
     return LW_OK;
 }
 
+lw_status lw_spec_place_text(lw_spec *spec, const char *text, lw_place place, bool plain) {
+    lw_text_place *list = with_room(spec->arena, spec->text_places, spec->text_place_count,
+                                    &spec->text_place_capacity, sizeof *list);
+    const char *copy = lw_arena_text(spec->arena, text);
+    if (!list || !copy) return LW_ERROR_MEMORY;
+    spec->text_places = list;
+    list[spec->text_place_count++] = (lw_text_place){copy, place, plain};
+    return LW_OK;
+}
+
+static bool is_behind(lw_place a, lw_place b) {
+    return a.line > b.line || (a.line == b.line && a.column >= b.column);
+}
+
+lw_place lw_spec_text_place(const lw_spec *spec, const char *text, lw_place object, size_t offset) {
+    const lw_text_place *best = NULL;
+    for (const lw_text_place *p = spec->text_places; p < spec->text_places + spec->text_place_count; p++)
+        if (is_behind(p->place, object) && strcmp(p->text, text) == 0 &&
+            (!best || !is_behind(p->place, best->place)))
+            best = p;
+    if (!best) return object;
+    lw_place place = best->place;
+    if (best->plain) place.column += (int)offset;
+    return place;
+}
+
 const lw_body_places *lw_spec_body_places(const lw_spec *spec, const lw_body_spec *body) {
     static const lw_body_places none;
     size_t index = (size_t)(body - spec->bodies);
@@ -278,10 +437,16 @@ const double *lw_spec_gravity(const lw_spec *spec) { return spec ? spec->gravity
 const lw_run_spec *lw_spec_run(const lw_spec *spec) { return spec ? &spec->run : NULL; }
 size_t lw_spec_parameter_count(const lw_spec *spec) { return spec ? spec->parameter_count : 0; }
 size_t lw_spec_input_count(const lw_spec *spec) { return spec ? spec->input_count : 0; }
+size_t lw_spec_table_count(const lw_spec *spec) { return spec ? spec->table_count : 0; }
 size_t lw_spec_body_count(const lw_spec *spec) { return spec ? spec->body_count : 0; }
 size_t lw_spec_joint_count(const lw_spec *spec) { return spec ? spec->joint_count : 0; }
 size_t lw_spec_force_count(const lw_spec *spec) { return spec ? spec->force_count : 0; }
+size_t lw_spec_event_count(const lw_spec *spec) { return spec ? spec->event_count : 0; }
 size_t lw_spec_constraint_count(const lw_spec *spec) { return spec ? spec->constraint_count : 0; }
+
+size_t lw_spec_signal_count(const lw_spec *spec) { return spec ? spec->signal_count : 0; }
+size_t lw_spec_state_count(const lw_spec *spec) { return spec ? spec->state_count : 0; }
+size_t lw_spec_output_count(const lw_spec *spec) { return spec ? spec->output_count : 0; }
 
 const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value) {
     if (!spec || index >= spec->parameter_count) return NULL;
@@ -295,6 +460,14 @@ const char *lw_spec_input(const lw_spec *spec, size_t index, double *value) {
     return spec->inputs[index].name;
 }
 
+const char *lw_spec_input_expression(const lw_spec *spec, size_t index) {
+    return spec && index < spec->input_count ? spec->inputs[index].text : NULL;
+}
+
+lw_table_spec *lw_spec_table(lw_spec *spec, size_t index) {
+    return spec && index < spec->table_count ? &spec->tables[index] : NULL;
+}
+
 lw_body_spec *lw_spec_body(lw_spec *spec, size_t index) {
     return spec && index < spec->body_count ? &spec->bodies[index] : NULL;
 }
@@ -305,6 +478,21 @@ lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index) {
 
 lw_force_spec *lw_spec_force(lw_spec *spec, size_t index) {
     return spec && index < spec->force_count ? &spec->forces[index] : NULL;
+}
+
+lw_event_spec *lw_spec_event(lw_spec *spec, size_t index) {
+    return spec && index < spec->event_count ? &spec->events[index] : NULL;
+}
+lw_signal_spec *lw_spec_signal(lw_spec *spec, size_t index) {
+    return spec && index < spec->signal_count ? &spec->signals[index] : NULL;
+}
+
+lw_state_spec *lw_spec_state(lw_spec *spec, size_t index) {
+    return spec && index < spec->state_count ? &spec->states[index] : NULL;
+}
+
+lw_output_spec *lw_spec_output(lw_spec *spec, size_t index) {
+    return spec && index < spec->output_count ? &spec->outputs[index] : NULL;
 }
 
 lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index) {

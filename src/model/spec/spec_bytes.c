@@ -8,8 +8,9 @@
  *
  * Integers are little-endian; numbers are IEEE 754 binary64, their bits as a u64. A text is a u32, 1 + its
  * length, or 0 for none, and its bytes. Lists begin with a u32 count. Contents: name, file, gravity, run;
- * parameters and inputs; bodies, joints, forces, constraints with their places; bindings (bindings.h). Fields
- * of objects that hold numbers are counted through in the order of the tables below, which is how a binding
+ * parameters and inputs; tables; bodies, joints, forces, constraints with their places; events, signals, states,
+ * outputs; bindings (bindings.h). Fields of objects that hold numbers are counted through in the order of the
+ * tables below, which is how a binding
  * names its results.
  *
  * One walk describes the format and measures, writes and reads it. Reading checks every enumeration, count
@@ -27,7 +28,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { VERSION = 1, HEAD = 20, TAIL = 4 };
+enum { VERSION = 2, HEAD = 20, TAIL = 4 };
 
 static const char magic[8] = {'l', 'i', 'n', 'k', 'w', 'o', 'r', 'k'};
 
@@ -179,13 +180,14 @@ static const field constraint_fields[] = {
     FIELD(lw_constraint_spec, radius), FIELD(lw_constraint_spec, axis),
     FIELD(lw_constraint_spec, normal), FIELD(lw_constraint_spec, factors),
     FIELD(lw_constraint_spec, offset), {0, 0}};
+static const field state_fields[] = {FIELD(lw_state_spec, start), {0, 0}};
 static const field gravity_fields[] = {{0, 3}, {0, 0}}, input_fields[] = {{0, 1}, {0, 0}};
 
 static const field *const owner_fields[LW_OWNERS] = {
     [LW_OWNER_GRAVITY] = gravity_fields,       [LW_OWNER_RUN] = run_fields,
     [LW_OWNER_INPUT] = input_fields,           [LW_OWNER_BODY] = body_fields,
     [LW_OWNER_JOINT] = joint_fields,           [LW_OWNER_FORCE] = force_fields,
-    [LW_OWNER_CONSTRAINT] = constraint_fields,
+    [LW_OWNER_CONSTRAINT] = constraint_fields, [LW_OWNER_STATE] = state_fields,
 };
 
 static void walk_fields(walk *w, const field *fields, void *object) {
@@ -271,6 +273,19 @@ static void walk_column(walk *w, const double **column, int size) {
     if (present && values && !w->failed) walk_numbers(w, values, (size_t)size);
 }
 
+static void walk_table(walk *w, lw_table_spec *table) {
+    walk_name(w, &table->name);
+    WALK_ENUM(w, table->interpolation, lw_interpolation, LW_INTERPOLATIONS);
+    WALK_ENUM(w, table->beyond, lw_beyond, LW_BEYONDS);
+    walk_int(w, &table->size, INT_MIN, INT_MAX);
+    walk_column(w, &table->x, table->size);
+    walk_column(w, &table->y, table->size);
+    walk_text(w, &table->file);
+    walk_text(w, &table->x_column);
+    walk_text(w, &table->y_column);
+    walk_place(w, &table->place);
+}
+
 static void walk_force(walk *w, lw_force_spec *force) {
     walk_name(w, &force->name);
     WALK_ENUM(w, force->type, lw_force_type, LW_FORCE_TYPES);
@@ -306,6 +321,22 @@ static void walk_constraint(walk *w, lw_constraint_spec *constraint) {
     walk_place(w, &constraint->place);
 }
 
+static void walk_event(walk *w, lw_event_spec *event) {
+    walk_name(w, &event->name);
+    walk_text(w, &event->when);
+    walk_int(w, &event->direction, -1, 1);
+    WALK_ENUM(w, event->action, lw_event_action, LW_ACTIONS);
+    walk_int(w, &event->set_count, 0, LW_EVENT_SETS);
+    for (int k = 0; k < event->set_count && !w->failed; k++) {
+        walk_text(w, &event->sets[k].name);
+        walk_text(w, &event->sets[k].value);
+    }
+    walk_text(w, &event->joint);
+    walk_int(w, &event->coordinate, INT_MIN, INT_MAX);
+    walk_text(w, &event->factor);
+    walk_place(w, &event->place);
+}
+
 static void walk_parameter(walk *w, lw_parameter *parameter) {
     walk_name(w, &parameter->name);
     walk_numbers(w, &parameter->value, 1);
@@ -314,6 +345,26 @@ static void walk_parameter(walk *w, lw_parameter *parameter) {
     walk_integer(w, &evaluated, 4);
     parameter->evaluated = (size_t)evaluated; /* walk_spec checks this index. */
     walk_place(w, &parameter->place);
+}
+
+static void walk_signal(walk *w, lw_signal_spec *signal) {
+    walk_name(w, &signal->name);
+    walk_text(w, &signal->value);
+    walk_place(w, &signal->place);
+}
+
+static void walk_state(walk *w, lw_state_spec *state) {
+    walk_name(w, &state->name);
+    walk_text(w, &state->rate);
+    walk_fields(w, state_fields, state);
+    walk_place(w, &state->place);
+}
+
+static void walk_output(walk *w, lw_output_spec *output) {
+    walk_name(w, &output->name);
+    walk_text(w, &output->value);
+    walk_text(w, &output->unit);
+    walk_place(w, &output->place);
 }
 
 static void walk_body_places(walk *w, lw_body_places *p) {
@@ -357,10 +408,15 @@ static void walk_joint_places(walk *w, lw_joint_places *p) {
     }
 
 LIST(walk_parameters, lw_parameter, walk_parameter)
+LIST(walk_table_list, lw_table_spec, walk_table)
 LIST(walk_bodies, lw_body_spec, walk_body)
 LIST(walk_joints, lw_joint_spec, walk_joint)
 LIST(walk_forces, lw_force_spec, walk_force)
 LIST(walk_constraints, lw_constraint_spec, walk_constraint)
+LIST(walk_events, lw_event_spec, walk_event)
+LIST(walk_signals, lw_signal_spec, walk_signal)
+LIST(walk_states, lw_state_spec, walk_state)
+LIST(walk_outputs, lw_output_spec, walk_output)
 LIST(walk_all_body_places, lw_body_places, walk_body_places)
 LIST(walk_all_joint_places, lw_joint_places, walk_joint_places)
 
@@ -380,6 +436,11 @@ static size_t owners(const lw_spec *spec, lw_binding_owner owner) {
         return spec->force_count;
     case LW_OWNER_CONSTRAINT:
         return spec->constraint_count;
+    case LW_OWNER_POINTS_X:
+    case LW_OWNER_POINTS_Y:
+        return spec->table_count;
+    case LW_OWNER_STATE:
+        return spec->state_count;
     case LW_OWNER_NONE:
     case LW_OWNER_GRAVITY:
     case LW_OWNER_RUN:
@@ -392,16 +453,16 @@ static size_t owners(const lw_spec *spec, lw_binding_owner owner) {
 /* Sets the offset of the results from the number of their field, after reading. */
 static void place_results(walk *w, lw_binding *b, int number) {
     int count = lw_binding_results(b->kind);
-    bool table = b->owner == LW_OWNER_TABLE_X || b->owner == LW_OWNER_TABLE_Y;
+    const bool column = lw_binding_has_column(b->owner);
     demand(w, (b->kind == LW_BIND_STRUCTURE) == (b->owner == LW_OWNER_NONE));
     demand(w, b->object >= 0 && (size_t)b->object < owners(w->spec, b->owner));
-    demand(w, !table || b->kind == LW_BIND_NUMBER);
+    demand(w, !column || b->kind == LW_BIND_NUMBER);
     demand(w, b->kind != LW_BIND_SHAPE || (b->owner == LW_OWNER_BODY && number == 0));
     if (w->failed || b->owner == LW_OWNER_NONE) return;
-    if (table) {
-        const lw_law_spec *law = &w->spec->forces[b->object].law;
-        b->table = b->owner == LW_OWNER_TABLE_X ? law->table_x : law->table_y;
-        demand(w, b->table && number >= 0 && number < law->table_size && number < INT_MAX / 8);
+    if (column) {
+        int size = 0;
+        b->table = lw_binding_column(w->spec, b->owner, (size_t)b->object, &size);
+        demand(w, b->table && number >= 0 && number < size && number < INT_MAX / 8);
         b->offset = w->failed ? 0 : number * (int)sizeof(double);
         return;
     }
@@ -410,7 +471,7 @@ static void place_results(walk *w, lw_binding *b, int number) {
 }
 
 static void walk_binding(walk *w, lw_binding *b) {
-    bool table = b->owner == LW_OWNER_TABLE_X || b->owner == LW_OWNER_TABLE_Y;
+    const bool column = lw_binding_has_column(b->owner);
     WALK_ENUM(w, b->kind, lw_binding_kind, LW_BIND_KINDS);
     WALK_ENUM(w, b->owner, lw_binding_owner, LW_OWNERS);
     WALK_ENUM(w, b->rule, lw_binding_rule, LW_RULES);
@@ -419,7 +480,7 @@ static void walk_binding(walk *w, lw_binding *b) {
     b->kept = (unsigned)kept;
     walk_int(w, &b->object, 0, INT_MAX);
     if (!reading(w) && b->owner != LW_OWNER_NONE)
-        number = table ? b->offset / (int)sizeof(double) : field_at(owner_fields[b->owner], b->offset);
+        number = column ? b->offset / (int)sizeof(double) : field_at(owner_fields[b->owner], b->offset);
     walk_int(w, &number, 0, INT_MAX);
     walk_place(w, &b->place);
     if (reading(w)) place_results(w, b, number);
@@ -486,6 +547,23 @@ static void walk_bindings(walk *w, lw_bindings *all) {
         if (lives(w->spec, &all->items[k])) walk_binding_data(w, all, &all->items[k]);
 }
 
+/* Tables, and that they have the points that they were saved with. */
+static void walk_tables(walk *w) {
+    lw_spec *spec = w->spec;
+    walk_table_list(w, &spec->tables, &spec->table_count, &spec->table_capacity);
+    if (reading(w)) {
+        spec->table_sources = LW_NEW(spec->arena, lw_table_source, spec->table_count + 1);
+        spec->table_source_capacity = spec->table_count;
+        if (!spec->table_sources) w->failed = true;
+    }
+    for (size_t k = 0; k < spec->table_count && !w->failed; k++) {
+        const lw_table_spec *table = &spec->tables[k];
+        bool own = !reading(w) && lw_spec_table_is_of_file(spec, k);
+        walk_flag(w, &own);
+        if (reading(w) && own) spec->table_sources[k] = (lw_table_source){table->x, table->y, table->size};
+    }
+}
+
 /* --- the whole ------------------------------------------------------------------------------------ */
 
 static void walk_spec(walk *w) {
@@ -501,10 +579,15 @@ static void walk_spec(walk *w) {
     for (size_t k = 0; k < spec->parameter_count; k++)
         demand(w, spec->parameters[k].evaluated < spec->parameter_count);
     walk_parameters(w, &spec->inputs, &spec->input_count, &spec->input_capacity);
+    walk_tables(w);
     walk_bodies(w, &spec->bodies, &spec->body_count, &spec->body_capacity);
     walk_joints(w, &spec->joints, &spec->joint_count, &spec->joint_capacity);
     walk_forces(w, &spec->forces, &spec->force_count, &spec->force_capacity);
     walk_constraints(w, &spec->constraints, &spec->constraint_count, &spec->constraint_capacity);
+    walk_events(w, &spec->events, &spec->event_count, &spec->event_capacity);
+    walk_signals(w, &spec->signals, &spec->signal_count, &spec->signal_capacity);
+    walk_states(w, &spec->states, &spec->state_count, &spec->state_capacity);
+    walk_outputs(w, &spec->outputs, &spec->output_count, &spec->output_capacity);
     walk_all_body_places(w, &spec->body_places, &spec->body_place_count, &spec->body_place_capacity);
     walk_all_joint_places(w, &spec->joint_places, &spec->joint_place_count, &spec->joint_place_capacity);
     demand(w, spec->body_place_count <= spec->body_count && spec->joint_place_count <= spec->joint_count);
@@ -562,7 +645,7 @@ lw_status lw_spec_load(const void *bytes, size_t size, lw_spec **out, lw_error *
                        "the saved model is damaged: its checksum differs");
     if (version != VERSION)
         return lw_fail(error, LW_ERROR_FILE, NULL,
-                       "this library reads version 1; a newer one needs a newer library",
+                       "this library reads version 2; save the model again with it",
                        "version %llu of saved models is not known", (unsigned long long)version);
     lw_spec *spec = lw_spec_create(NULL);
     char *text = spec ? LW_NEW(spec->arena, char, size + 1) : NULL;

@@ -1,5 +1,4 @@
-/* sparse_own.c - square sparse systems by our own left-looking elimination with partial pivoting: the
- * implementation of linkwork-core.
+/* sparse.c - square sparse systems by left-looking elimination with partial pivoting.
  *
  * Rows are divided by their largest entry, R^-1 A; columns are taken in the order Q of sparse_order.c. Column
  * k of the factors is the solution of a triangular system with the columns before it,
@@ -11,7 +10,8 @@
  * unless another entry of x is ten times larger.
  *
  * Factored again, the same rows, columns and pivots are used, and no memory is taken; a pivot that has become
- * small in its column is refused, and pivots are chosen anew.
+ * small in its column is refused, and pivots are chosen anew, in the memory that the first choice has taken:
+ * four times what it needed.
  *
  * Source   Gilbert and Peierls, SIAM J. Sci. Stat. Comput. 9 (1988).
  * Cost     proportional to the operations on entries that are not zero.
@@ -44,7 +44,7 @@ struct lw_sparse {
     double *scale;         /* the inverse of the largest entry of each row */
     double *x, *work;      /* a column by rows; 2 n numbers */
     int *reached, *stack, *next, *mark;
-    bool factored;
+    bool factored, reserved;
 };
 
 lw_sparse *lw_sparse_create(int n, int *start, int *index) {
@@ -74,11 +74,8 @@ void lw_sparse_destroy(lw_sparse *s) {
     free(s);
 }
 
-/* Makes room for one more column. */
-static bool have_room(entries *e, int used, int more) {
-    const size_t needed = (size_t)used + (size_t)more;
-    if (needed <= e->room) return true;
-    const size_t room = 2 * needed;
+static bool reserve(entries *e, size_t room) {
+    if (room <= e->room) return true;
     int *row = realloc(e->row, room * sizeof *row);
     if (row) e->row = row;
     double *value = realloc(e->value, room * sizeof *value);
@@ -86,6 +83,12 @@ static bool have_room(entries *e, int used, int more) {
     if (!row || !value) return false;
     e->room = room;
     return true;
+}
+
+/* Makes room for one more column. */
+static bool have_room(entries *e, int used, int more) {
+    const size_t needed = (size_t)used + (size_t)more;
+    return needed <= e->room || reserve(e, 2 * needed);
 }
 
 static bool scale_rows(lw_sparse *s, const double *value) {
@@ -189,7 +192,10 @@ static bool factor_anew(lw_sparse *s, const double *value) {
     for (int i = 0; i < s->n; i++) s->position[i] = -1;
     for (int step = 0; step < s->n; step++)
         if (!factor_column(s, value, step)) return false;
-    return true;
+    if (s->reserved) return true;
+    s->reserved =
+        reserve(&s->L, 4 * (size_t)s->L.start[s->n]) && reserve(&s->U, 4 * (size_t)s->U.start[s->n]);
+    return s->reserved;
 }
 
 /* --- the same pivots again ------------------------------------------------------------------------- */

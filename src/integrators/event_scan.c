@@ -1,0 +1,124 @@
+/* event_scan.c - the search for events that begin and end within one step.
+ *
+ * A root that is positive at both ends of a step may have been negative in between: a motion that turns round
+ * just beyond a stop, an oscillation of the equations that is faster than the steps. The watched roots g are
+ * therefore looked at within the step, on a cheap polynomial of the state. A panel is a part a .. b of the
+ * step with middle m; the parabola through g at its three points has the Bernstein coefficients
+ *
+ *     g(a),   c = 2 g(m) - (g(a) + g(b))/2,   g(b),                                                     (1)
+ *
+ * and where c < 0 the least value (g(a) g(b) - c^2) / (g(a) + g(b) - 2 c). The error e of the parabola of the
+ * panel one level up is known from the two points that have been added; g is taken to be positive in a panel
+ * if c >= e, or if the least value exceeds e. A panel of which this cannot be said is halved, up to LEVELS
+ * times and PER_STEP points in a step; where that is not enough, the step ends at the last point up to which
+ * nothing can have happened, and the next steps are to be shorter.
+ *
+ * Source   docs/theory/events.md, (4) to (6).
+ * Cost     four states per step and looks at the roots there, if nothing is near; no allocation.
+ */
+#include "integrators/events.h"
+
+#include <math.h>
+
+enum { LEVELS = 7, PER_STEP = 120, ROOM = 5 + 2 * LEVELS };
+
+/* A point of a step: its time, and the watched roots there. */
+typedef struct point {
+    double t, *g;
+} point;
+
+typedef struct scan {
+    lw_event *event;
+    lw_integration *integration;
+    lw_state_within state;
+    int count, points;
+    double begin;
+    double from, to; /* the bracket that was found */
+    bool cut;        /* It is no bracket: the search was given up there. */
+    double shortest; /* the panel in which it was */
+} scan;
+
+size_t lw_event_scan_room(const lw_system *system) { return (size_t)ROOM * (size_t)system->watched; }
+
+static bool take(scan *s, double t, double *g, point *p) {
+    lw_system *system = s->integration->system;
+    *p = (point){t, g};
+    s->points++;
+    if (s->state(s->integration, t, s->event->y, NULL) != LW_OK ||
+        system->glimpse(system, t, s->event->y, g, NULL) != LW_OK)
+        return false;
+    for (int k = 0; k < s->count; k++)
+        if (isnan(g[k])) g[k] = -1;
+    return true;
+}
+
+/* Is one of the roots that count zero or negative there? */
+static bool is_bad(const scan *s, const point *p) {
+    for (int k = 0; k < s->count; k++)
+        if (!s->event->ignored[k] && !(p->g[k] > 0)) return true;
+    return false;
+}
+
+/* Is a root with these values positive in the panel? One that is not at its right end need not be. */
+static bool is_positive(double a, double m, double b, double error) {
+    if (!(b > 0)) return true;
+    const double c = 2 * m - 0.5 * (a + b);
+    if (c >= error) return a > 0 && m > 0;
+    return a > 0 && m > 0 && (a * b - c * c) / (a + b - 2 * c) > error;
+}
+
+/* The error at a quarter and at three quarters of the parabola through (a, m, b). */
+static double error_of(double a, double l, double m, double r, double b) {
+    const double at_l = 0.375 * a + 0.75 * m - 0.125 * b, at_r = 0.375 * b + 0.75 * m - 0.125 * a;
+    return fmax(fabs(l - at_l), fabs(r - at_r));
+}
+
+/* Searches the panel for the first point at which a root is not positive; what is at b is left to others. */
+static bool search(scan *s, int level, const point *a, const point *m, const point *b) {
+    double *room = s->event->samples + (size_t)(3 + 2 * level) * (size_t)s->count;
+    point l, r;
+    if (!(m->t > a->t && b->t > m->t)) return false; /* Rounding leaves nothing between. */
+    if (level >= LEVELS || s->points + 2 > PER_STEP) {
+        s->cut = true;
+        s->shortest = b->t - a->t;
+        s->to = a->t > s->begin ? a->t : b->t; /* Time must go on. */
+        return true;
+    }
+    if (!take(s, 0.5 * (a->t + m->t), room, &l) || !take(s, 0.5 * (m->t + b->t), room + s->count, &r))
+        return false;
+    const point *const order[] = {a, &l, m, &r, b};
+    for (int half = 0; half < 2; half++) {
+        const point *const *p = order + 2 * half;
+        bool clear = true;
+        if (is_bad(s, p[1])) return s->from = p[0]->t, s->to = p[1]->t, true;
+        for (int k = 0; k < s->count && clear; k++) {
+            if (s->event->ignored[k]) continue;
+            const double error = error_of(a->g[k], l.g[k], m->g[k], r.g[k], b->g[k]);
+            clear = is_positive(p[0]->g[k], p[1]->g[k], p[2]->g[k], error);
+        }
+        if (!clear && search(s, level + 1, p[0], p[1], p[2])) return true;
+        if (half == 0 && is_bad(s, m)) return s->from = l.t, s->to = m->t, true;
+    }
+    return false;
+}
+
+bool lw_event_scan(lw_event *event, lw_integration *integration, lw_state_within state, double begin,
+                   double end, double *from, double *to) {
+    lw_system *system = integration->system;
+    const int n = system->watched;
+    scan s = {.event = event, .integration = integration, .state = state, .count = n, .begin = begin};
+    point a, m, b;
+    if (!take(&s, begin, event->samples, &a) || !take(&s, end, event->samples + n, &b) ||
+        !take(&s, 0.5 * (begin + end), event->samples + 2 * n, &m))
+        return false;
+    /* A root that is not awaited may have become negative for good. */
+    const double *at_end = event->after + (system->root_count - n);
+    for (int k = 0; k < n; k++) event->ignored[k] = !(a.g[k] > 0) || (!(b.g[k] > 0) && at_end[k] > 0);
+    const bool found = search(&s, 0, &a, &m, &b);
+    *from = s.cut ? s.to : s.from, *to = s.to;
+    if (s.cut)
+        event->longest = 16 * s.shortest;
+    else if (s.points < PER_STEP / 8)
+        event->longest = fmax(event->longest, 2 * (end - begin));
+    return found;
+}

@@ -1,0 +1,203 @@
+/* model_conditions.c - the conditions in the forces, signals and rates of a model.
+ *
+ * A condition is a comparison, sign, floor, ceil, mod, step, or the kink of abs, min, max and ramp in an
+ * expression (expression/function.h). Its outcome decides which smooth branch of the expression holds. The
+ * conditions of all elements stand one behind the other, those of element k from place of_force[k] on; within
+ * an applied force they follow its six components. Behind them come those of signals, defaults of inputs and
+ * rates of user states on which the motion depends, those of entry k of the vector of values from of_value[k]
+ * on.
+ *
+ * Source   docs/theory/events.md, (1).
+ * Cost     look: O(elements with conditions); no allocation.
+ */
+#include "model/model_conditions.h"
+#include "model/signals.h"
+
+#include <math.h>
+#include <string.h>
+
+static int count_in(const lw_force *force) {
+    int count = 0;
+    if (force->type == LW_FORCE_APPLIED) {
+        for (int c = 0; c < 6; c++)
+            if (force->components[c]) count += lw_function_conditions(force->components[c]);
+        return count;
+    }
+    const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
+    return f ? lw_function_conditions(f) : 0;
+}
+
+/* Does the motion depend on an entry of the vector of values that has a function? */
+static bool enters(const lw_values *values, int entry) {
+    if (!values->functions[entry]) return false;
+    if (entry >= values->input_count && entry < values->input_count + values->state_count) return true;
+    for (int k = 0; k < values->for_motion.count; k++)
+        if (values->for_motion.entries[k] == entry) return true;
+    return false;
+}
+
+int lw_conditions_named(const lw_model *model) {
+    const lw_values *values = &model->values;
+    return values->input_count + values->state_count + values->signal_count;
+}
+
+int lw_conditions(const lw_model *model, int *of_force, int *of_value) {
+    int total = 0;
+    for (int k = 0; k < model->force_count; k++) {
+        const int own = count_in(&model->forces[k]);
+        of_force[k] = own ? total : -1;
+        total += own;
+    }
+    for (int entry = 0; entry < lw_conditions_named(model); entry++) {
+        const int own =
+            enters(&model->values, entry) ? lw_function_conditions(model->values.functions[entry]) : 0;
+        of_value[entry] = own ? total : -1;
+        total += own;
+    }
+    return total;
+}
+
+/* The elongation of a spring and its rate. */
+static void line_of(const lw_data *data, const lw_force *force, double *x, double *rate) {
+    double ends[2][3], speeds[2][3], line[3], against[3];
+    for (int e = 0; e < 2; e++) {
+        const lw_pose *world = &data->world[force->bodies[e]];
+        const double *V = data->motion[force->bodies[e]].V;
+        double local[3];
+        lw_v3_copy(V + 3, local);
+        lw_v3_add_cross(V, force->frames[e].p, local);
+        lw_pose_point(world->R, world->p, force->frames[e].p, ends[e]);
+        lw_m3_mul_v(world->R, local, speeds[e]);
+    }
+    lw_v3_sub(ends[1], ends[0], line);
+    lw_v3_sub(speeds[1], speeds[0], against);
+    const double length = lw_v3_norm(line);
+    *x = length - force->free_length;
+    *rate = length > 0 ? lw_v3_dot(line, against) / length : 0;
+}
+
+/* The variables of its law or drive. */
+static void variables_of(const lw_model *model, const lw_data *data, const lw_force *force, double t,
+                         double out[3]) {
+    double x = 0, v = 0;
+    if (force->type == LW_FORCE_SPRING)
+        line_of(data, force, &x, &v);
+    else if (force->closure < 0) {
+        x = force->q >= 0 ? data->q[force->q] : 0;
+        v = force->v >= 0 ? data->v[force->v] : 0;
+    } else {
+        double q[LW_JOINT_MAX_Q], speeds[LW_JOINT_MAX_V], W[36], at[3];
+        lw_cut_joint(model, data, force->closure, q, speeds, W, at);
+        x = force->q >= 0 ? q[force->q] : 0;
+        v = speeds[force->v];
+    }
+    if (force->type == LW_FORCE_DRIVE) {
+        out[0] = t, out[1] = x, out[2] = v;
+        return;
+    }
+    out[0] = force->type == LW_FORCE_TORSION ? x - force->free_length : x, out[1] = v, out[2] = t;
+}
+
+/* Degrees of signals and defaults in time, each behind those that it uses. */
+static int degrees(const lw_model *model, const lw_value_order *order, unsigned char *of_values) {
+    int most = 0, operands;
+    for (int k = 0; k < order->count; k++) {
+        const int entry = order->entries[k];
+        if (entry >= lw_conditions_named(model)) continue;
+        of_values[entry] =
+            (unsigned char)lw_function_degree(model->values.functions[entry], 0, of_values, &operands);
+        most = operands > most ? operands : most;
+    }
+    return most;
+}
+
+static int operands_in(const lw_function *f, size_t time, const unsigned char *of_values) {
+    int operands = 0;
+    if (f) (void)lw_function_degree(f, time, of_values, &operands);
+    return operands;
+}
+
+bool lw_conditions_in_time(const lw_model *model, unsigned char *of_values) {
+    const lw_values *values = &model->values;
+    memset(of_values, 0, (size_t)values->count + 1);
+    int most = degrees(model, &values->for_motion, of_values);
+    for (int k = 0; k < model->force_count; k++) {
+        const lw_force *force = &model->forces[k];
+        const int law = operands_in(force->law, 2, of_values),
+                  drive = operands_in(force->drive, 0, of_values);
+        most = law > most ? law : drive > most ? drive : most;
+        for (int c = 0; c < 6; c++) {
+            const int own = operands_in(force->components[c], 0, of_values);
+            most = own > most ? own : most;
+        }
+    }
+    for (int k = 0; k < values->state_count; k++) {
+        const int own = operands_in(values->functions[values->input_count + k], 0, of_values);
+        most = own > most ? own : most;
+    }
+    (void)degrees(model, &values->for_events, of_values);
+    for (int k = 0; k < model->event_count; k++) {
+        int operands;
+        const int own = lw_function_degree(model->events[k].when, 0, of_values, &operands);
+        most = own > most ? own : most;
+    }
+    return most > 1;
+}
+
+bool lw_conditions_need_poses(const lw_model *model, const int *of_force) {
+    if (model->values.for_motion.needs) return true;
+    for (int k = 0; k < model->force_count; k++)
+        if (of_force[k] >= 0 && (model->forces[k].type == LW_FORCE_SPRING || model->forces[k].closure >= 0))
+            return true;
+    return false;
+}
+
+static lw_look part_of(const lw_look *at, int place) {
+    return (lw_look){.held = at->held ? at->held + place : NULL,
+                     .outcomes = at->outcomes ? at->outcomes + place : NULL,
+                     .distances = at->distances ? at->distances + place : NULL};
+}
+
+static void look_at_force(const lw_model *model, const lw_data *data, const lw_force *force, double t,
+                          const double *values, const lw_look *at) {
+    if (force->type != LW_FORCE_APPLIED) {
+        double x[3];
+        variables_of(model, data, force, t, x);
+        (void)lw_function_look(force->type == LW_FORCE_DRIVE ? force->drive : force->law, x, values, 0, at);
+        return;
+    }
+    lw_look part = *at;
+    for (int c = 0; c < 6; c++) {
+        const lw_function *f = force->components[c];
+        if (!f) continue;
+        (void)lw_function_look(f, &t, values, 0, &part);
+        const int own = lw_function_conditions(f);
+        if (part.held) part.held += own;
+        if (part.outcomes) part.outcomes += own;
+        if (part.distances) part.distances += own;
+    }
+}
+
+void lw_conditions_look(const lw_model *model, lw_data *data, double t, const int *of_force,
+                        const int *of_value, const lw_look *at) {
+    const lw_value_order *order = &model->values.for_motion;
+    const bool plain = lw_values_are_inputs(&model->values, order);
+    const double *values = plain ? data->inputs : data->computed;
+    if (!plain) lw_values_compute(model, data, t, NULL, order);
+    for (int k = 0; k < model->force_count; k++) {
+        if (of_force[k] < 0) continue;
+        const lw_look part = part_of(at, of_force[k]);
+        look_at_force(model, data, &model->forces[k], t, values, &part);
+    }
+    for (int entry = 0; entry < lw_conditions_named(model); entry++) {
+        if (of_value[entry] < 0) continue;
+        const lw_look part = part_of(at, of_value[entry]);
+        (void)lw_function_look(model->values.functions[entry], &t, values, 0, &part);
+        /* A default does not count as long as the input has a value. */
+        if (entry >= model->values.input_count || isnan(data->inputs[entry])) continue;
+        for (int c = lw_function_conditions(model->values.functions[entry]) - 1; c >= 0; c--) {
+            if (part.outcomes) part.outcomes[c] = NAN;
+            if (part.distances) part.distances[c] = HUGE_VAL;
+        }
+    }
+}

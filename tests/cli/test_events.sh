@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Events of models in the program: exit status, JSON, results files, plots, a run that ends endlessly.
+source "$(dirname "$0")/support.sh" "$@"
+
+cat >"$work/kick.yaml" <<'YAML'
+linkwork: 1
+name: kick
+gravity: [0, 0, 0]
+inputs: {throttle: 0 N}
+bodies:
+  m: {mass: 1, inertia: [1, 1, 1]}
+joints:
+  slider: {type: prismatic, between: [ground, m], axis: [1, 0, 0]}
+forces:
+  motor: {type: drive, joint: slider, force: throttle}
+events:
+  hit: {when: slider.q - 0.625, direction: up, do: stop}
+  kick: {when: t - 1, do: {set: {throttle: 5}}}
+  'half & half': {when: slider.q - 0.1, direction: up, do: note}
+run: {end: 3}
+YAML
+expect 0 run "$work/kick.yaml" --json
+silent err
+python3 - "$work/out" <<'PYTHON' || fail "the JSON of a run with events is not right"
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert abs(d["t_end"] - 1.5) < 1e-9, d["t_end"]          # 5/2 (t - 1)^2 = 0.625
+assert [(e["name"], e["kind"], e["text"]) for e in d["events"]] == [
+    ("kick", "event", None), ("half & half", "event", None), ("hit", "event", None)], d["events"]
+assert abs(d["events"][0]["t"] - 1) < 1e-12 and d["events"][2]["t"] == d["t_end"]
+assert abs(d["final"]["joints"]["slider"]["q"][0] - 0.625) < 1e-9
+PYTHON
+for ending in csv h5; do
+    expect 0 run "$work/kick.yaml" --quiet --out "$work/r.$ending"
+    expect 0 plot "$work/r.$ending" slider.q --out "$work/$ending.svg"
+    [[ $(grep -c 'class="event"' "$work/$ending.svg") -eq 3 ]] || fail "r.$ending: the plot does not show three events"
+    grep -qF "half &amp; half" "$work/$ending.svg" || fail "r.$ending: the plot does not name an event"
+done
+grep -qE '^# event: 1(\.0*)? kick$' "$work/r.csv" || fail "the CSV file does not name the event: $(grep event "$work/r.csv")"
+sed "s/r\.h5/r.csv/" "$work/h5.svg" | cmp - "$work/csv.svg" || fail "HDF5 and CSV give different plots"
+# The same instants, to the last bit, whatever the interval between samples.
+expect 0 run "$work/kick.yaml" --json --output 0.37
+cp "$work/out" "$work/a"
+expect 0 run "$work/kick.yaml" --json --output 1e-3
+python3 -c 'import json,sys; a,b=(json.load(open(f))["events"] for f in sys.argv[1:]); assert a==b,(a,b)' "$work/a" "$work/out" ||
+    fail "events depend on the times of samples"
+# Notes of methods have no name.
+sed 's/force: throttle/force: "throttle + 0.3 - sign(v)"/; s/slider.q - 0.625/slider.q - 9/; s/end: 3/end: 0.5/' "$work/kick.yaml" >"$work/stick.yaml"
+expect 0 run "$work/stick.yaml" --integrator rk4 --step 1e-3 --json
+python3 - "$work/out" <<'PYTHON' || fail "notes of methods"
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert any(e["name"] is None and e["kind"] == "switch" and e["text"] for e in d["events"]), d["events"]
+PYTHON
+# Endless: exit status 1, the event, the reason, the remedy, the place.
+expect 1 run "$source_dir/problems/bouncing_ball/model.yaml" --end 5
+says err 'event "bounce": it has happened 100 times'
+says err 'do: stop'
+says err 'model.yaml:13:3'
+# Written and read again, the same.
+expect 0 check "$work/kick.yaml"
+# Conserving steps refuse.
+expect 2 run "$work/kick.yaml" --method director --integrator energy-momentum --step 1e-3
+says err "event"

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# Results files carry their model: run --resume and --start, accel --state and --at, with both formats and what
+# may be wrong with them.
+source "$(dirname "$0")/support.sh" "$@"
+
+cat > "$work/four.yaml" <<'MODEL'
+linkwork: 1
+name: four
+parameters: {k: 5}
+bodies:
+  a: {mass: 1, com: [0.25, 0.43, 0], inertia: [0.1, 0.1, 0.1]}
+  b: {mass: 2, com: [1, 0.866, 0], inertia: [0.1, 0.1, 0.1]}
+  c: {mass: 1, com: [1.75, 0.43, 0], inertia: [0.1, 0.1, 0.1]}
+joints:
+  j1: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 0, 1], v: 2}
+  j2: {type: revolute, between: [a, b], point: [0.5, 0.866, 0], axis: [0, 0, 1]}
+  j3: {type: revolute, between: [b, c], point: [1.5, 0.866, 0], axis: [0, 0, 1]}
+  j4: {type: revolute, between: [c, ground], point: [2, 0, 0], axis: [0, 0, 1]}
+states:
+  turned: {rate: j1.v, start: 1}
+forces:
+  s: {type: spring, between: [ground, b], points: [[0, 2, 0], [1, 0.866, 0]], stiffness: k, damping: 0.1}
+  d: {type: friction, joint: j1, viscous: 0.2}
+run: {end: 2, tolerance: 1e-10, output: 0.02}
+MODEL
+model="$work/four.yaml"
+expect 0 run "$model" --quiet --out "$work/whole.csv"
+cp "$work/whole.csv" "$work/keep.csv"
+
+for format in csv h5; do
+    half="$work/half.$format" both="$work/both_$format.csv"
+    expect 0 run "$model" --end 1 --quiet --out "$half"
+    # Nothing but the file; the rows of both, each once; the books go on.
+    mv "$model" "$work/away.yaml"
+    expect 0 run --resume "$half" --end 2 --quiet --out "$both"
+    expect 0 accel "$half" --state "$half" --json
+    json "d['t'] == 1"
+    expect 0 check "$half"
+    mv "$work/away.yaml" "$model"
+    python3 - "$work/whole.csv" "$both" <<'CHECK' || fail "the run that goes on differs"
+import csv, sys
+def read(path):
+    lines = [l for l in open(path) if not l.startswith("#")]
+    return list(csv.reader(lines))
+a, b = read(sys.argv[1]), read(sys.argv[2])
+assert a[0] == b[0] and len(a) == len(b) == 102, (a[0], b[0], len(a), len(b))
+for x, y in zip(a[1:], b[1:]):
+    for name, p, q in zip(a[0], x, y):
+        # Two integrations with tolerance 1e-10 of a motion of order one.
+        assert abs(float(p) - float(q)) < 1e-6, (name, p, q)
+CHECK
+    # The first half of the rows is the file's, bit by bit.
+    if [ $format = csv ]; then
+        grep -v "^#" "$half" > "$work/rows1"
+        grep -v "^#" "$both" | head -n "$(wc -l < "$work/rows1")" > "$work/rows2"
+        cmp "$work/rows1" "$work/rows2" || fail "rows have changed on the way"
+    fi
+    # A row in the middle, and the same state by a run to there: the same accelerations.
+    expect 0 accel --state "$half" --at 0.5 --json
+    cp "$work/out" "$work/row.json"
+    expect 0 accel "$model" --at 0.5 --json
+    python3 - "$work/row.json" "$work/out" <<'CHECK' || fail "accelerations differ"
+import json, sys
+a, b = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
+assert a["t"] == b["t"] == 0.5
+for j in a["qdd"]:
+    for x, y in zip(a["qdd"][j], b["qdd"][j]): assert abs(x - y) < 1e-6, (j, x, y)
+CHECK
+    expect 0 run --resume "$half" --start 0.5 --end 0.6 --json
+    json "d['t_end'] == 0.6"
+    # No row there: refused with its neighbours; beyond the end of the file; nothing left to do.
+    expect 2 accel --state "$half" --at 0.51
+    says err "there is no row at t = 0.51; the rows beside it are at t = 0.5 and 0.52"
+    expect 2 run --resume "$half" --start 7
+    says err "there is no row at t = 7; the file goes from t = 0 to 1"
+    expect 2 run --resume "$half" --end 1
+    says err "has come to t = 1 s"
+    expect 2 run --resume "$half" --out "$half"
+    says err "is the file that the run goes on from"
+    expect 0 run "$half" --set k=6 --end 0.1 --quiet
+    expect 2 run "$half" --set kk=6
+    says err 'did you mean "k"?'
+    # What a record lacks.
+    expect 0 run "$model" --end 0.1 --quiet --record "coordinates, j1.v, ledger" --out "$work/less.$format"
+    expect 2 run --resume "$work/less.$format"
+    says err "the file lacks j2.v, j4.v, turned of the model's state"
+    # Another model.
+    expect 2 run "$work/pendulum.yaml" --resume "$half"
+    says err "the file lacks pin.q, pin.v of the model's state: it may belong to another model"
+done
+
+# A row that a killed run has left is dropped; the rest serves.
+grep -v "^#" "$work/half.csv" | tail -1 > "$work/last"
+{ grep "^#[=|]\|^# [lmfdriosetn]" "$work/half.csv" | grep -v "^# t_end\|^# steps\|^# samples\|^# reject\|^# en.*_" ; grep -v "^#" "$work/half.csv" | sed '$d'; head -c 30 "$work/last"; } > "$work/killed.csv"
+expect 0 run --resume "$work/killed.csv" --end 1.5 --json
+json "d['t_end'] == 1.5"
+# Damaged, cut off, foreign.
+sed 's/^#= \(.\{40\}\)./#= \1_/' "$work/half.csv" > "$work/damaged.csv"
+expect 2 run --resume "$work/damaged.csv"
+says err "the model that the file carries is damaged or cut off"
+sed '0,/^#= /s/^#= \(.\{40\}\)\(.\)/#= \1A/' "$work/half.csv" > "$work/changed.csv"
+cmp -s "$work/half.csv" "$work/changed.csv" || { expect 2 run --resume "$work/changed.csv"; says err "damaged or cut off"; }
+head -c 2500 "$work/half.csv" > "$work/cut.csv"
+expect 2 run --resume "$work/cut.csv"
+says err "damaged or cut off"
+head -c 5000 "$work/half.h5" > "$work/cut.h5"
+expect 2 run --resume "$work/cut.h5"
+says err "cannot be opened"
+printf 't,x\n0,1\n' > "$work/foreign.csv"
+expect 2 run "$work/four.yaml" --resume "$work/foreign.csv"
+says err "lacks"
+expect 2 run "$work/four.yaml" --resume "$work/none.csv"
+says err "cannot be opened"
+grep -v "^#=" "$work/half.csv" > "$work/old.csv" # as an old version has written it: the model has to be named
+expect 0 run "$model" --resume "$work/old.csv" --end 1.1 --quiet
+expect 2 accel "$model" --at -1
+says err "before the start of the run"
+expect 0 run "$model" --start 1 --end 1.5 --json
+json "d['t_end'] == 1.5"
+
+# Every quantity in a file, and round trips of both formats bit by bit.
+expect 0 run "$model" --end 0.1 --quiet --record "*, distance(a, b), point(b, 1, 0, 0 in a), force(s at first in b)" --out "$work/all.csv"
+expect 0 run "$model" --end 0.1 --quiet --record "*, distance(a, b), point(b, 1, 0, 0 in a), force(s at first in b)" --out "$work/all.h5"
+python3 - "$work/all.csv" "$work/all.h5" <<'CHECK' || fail "the formats differ"
+import csv, sys
+try: import h5py
+except ImportError: sys.exit(0)
+rows = list(csv.reader(l for l in open(sys.argv[1]) if not l.startswith("#")))
+with h5py.File(sys.argv[2]) as f:
+    data = f["data"][:]
+    assert f["spec"].dtype == "uint8" and len(f["spec"]) > 100
+assert data.shape == (len(rows) - 1, len(rows[0]))
+for x, y in zip(rows[1:], data):
+    for p, q in zip(x, y): assert (p == "" and q != q) or float(p) == q, (p, q)
+CHECK
+echo passed
