@@ -26,7 +26,8 @@ struct lw_mobility {
  * elimination. */
 static lw_status find_rank(const lw_newton_euler *s, bool *kept, lw_mobility *mobility, lw_error *error) {
     double entries = (double)mobility->rows * s->model->nv;
-    if (entries > LW_DENSE_ENTRIES) return lw_sparse_rank_at(s, kept, &mobility->rank, &mobility->speeds, error);
+    if (entries > LW_DENSE_ENTRIES)
+        return lw_sparse_rank_at(s, kept, &mobility->rank, &mobility->speeds, error);
     lw_redundancy *redundancy = NULL;
     lw_status status = lw_redundancy_create(s, &redundancy, error);
     if (status != LW_OK) return status;

@@ -32,11 +32,11 @@ typedef struct lw_balance_state {
     /* The speeds to which vdot belongs: v, made consistent with the loops by a change of at most their
      * violation. */
     const double *speeds;
-    bool free_speeds;     /* The speeds may also differ from v in motions of bodies without mass. */
-    const double *tau;    /* Applied joint forces; may be NULL. */
-    const double *inputs; /* Values of the model's inputs; NULL for their defaults. */
-    const double *states; /* Values of its user states; NULL for their start values. */
-    const lw_outcomes *hold;  /* Outcomes at which conditions are held; NULL: none is. */
+    bool free_speeds;        /* The speeds may also differ from v in motions of bodies without mass. */
+    const double *tau;       /* Applied joint forces; may be NULL. */
+    const double *inputs;    /* Values of the model's inputs; NULL for their defaults. */
+    const double *states;    /* Values of its user states; NULL for their start values. */
+    const lw_outcomes *hold; /* Outcomes at which conditions are held; NULL: none is. */
     const double *vdot, *reactions, *multipliers;
     double alpha, beta; /* Baumgarte's parameters, for a vdot that contains such terms; otherwise 0. */
     /* Error of an approximate method, relative to the largest force; 0 for methods exact to rounding. */

@@ -269,8 +269,7 @@ const lw_function *lw_compile_function(lw_compiler *compiler, const lw_expressio
     const unsigned refused = use == LW_USE_OUTPUT  ? 0
                              : use == LW_USE_EVENT ? late
                                                    : ~(unsigned)LW_NEEDS_KINEMATICS;
-    if (needs & refused && cause)
-        refuse_late(compiler, text, needs, cause, use);
+    if (needs & refused && cause) refuse_late(compiler, text, needs, cause, use);
     return function;
 }
 

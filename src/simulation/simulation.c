@@ -89,7 +89,8 @@ static lw_status create_method(lw_simulation *s, lw_error *error) {
     s->method_options.inputs = s->inputs;
     s->method_options.states = s->states;
     s->method_options.force = options->force ? &s->force : NULL;
-    if (!lw_simulation_switches_create(s, s->model) || !lw_simulation_events_create(s)) return lw_out_of_memory(error);
+    if (!lw_simulation_switches_create(s, s->model) || !lw_simulation_events_create(s))
+        return lw_out_of_memory(error);
     lw_simulation_switches_offer(s);
     unsigned char *degrees = LW_NEW(s->arena, unsigned char, s->model->values.count + 1);
     if (!degrees) return lw_out_of_memory(error);
@@ -128,8 +129,7 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     lw_simulation_system_make(s);
     lw_status status = lw_simulation_take_roots(s, error);
     if (status != LW_OK) return status;
-    for (int k = 0; k < s->model->values.state_count; k++)
-        s->y[lw_simulation_own(s) + k] = s->starts[k];
+    for (int k = 0; k < s->model->values.state_count; k++) s->y[lw_simulation_own(s) + k] = s->starts[k];
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
     status = lw_simulation_begin(s, error);
     if (status != LW_OK) return status;
@@ -160,11 +160,12 @@ lw_status lw_simulation_create(const lw_model *model, const lw_run_options *opti
     lw_status status = allocator && !own ? lw_out_of_memory(error)
                                          : lw_run_plan_make(model, options, arena, &s->plan, error);
     if (status == LW_OK && s->plan.integrator->needs_step && options->event_count + model->event_count > 0)
-        status = lw_fail(error, LW_ERROR_UNSUPPORTED, NULL,
-                         "choose an integrator such as erk or bdf, and a method that goes with it",
-                         "integrator %s takes its method's own conserving steps, within which no instant of an "
-                         "event can be located",
-                         s->plan.integrator->name);
+        status =
+            lw_fail(error, LW_ERROR_UNSUPPORTED, NULL,
+                    "choose an integrator such as erk or bdf, and a method that goes with it",
+                    "integrator %s takes its method's own conserving steps, within which no instant of an "
+                    "event can be located",
+                    s->plan.integrator->name);
     if (status == LW_OK) status = create_method(s, error);
     if (status == LW_OK) status = take_memory(s, error);
     if (status == LW_OK) status = start(s, error);

@@ -200,12 +200,11 @@ static lw_status late_values(lw_simulation *s, unsigned needs, double t, const d
         LW_NEEDS_ACCELERATION | LW_NEEDS_MOTION_RATES | LW_NEEDS_REACTION | LW_NEEDS_MULTIPLIER;
     if (needs & solved) {
         if (!vdot || (!reactions && needs & (LW_NEEDS_REACTION | LW_NEEDS_MULTIPLIER))) {
-            lw_status status =
-                lw_checked_accelerations(s->checked,
-                                         &(lw_checked_state){s->method, &s->method_options, t, s->q, s->v,
-                                                             lw_simulation_tau(s, t, s->q, s->v)},
-                                         (lw_checked_answer){.vdot = late->vdot, .reactions = late->reactions},
-                                         error);
+            lw_status status = lw_checked_accelerations(
+                s->checked,
+                &(lw_checked_state){s->method, &s->method_options, t, s->q, s->v,
+                                    lw_simulation_tau(s, t, s->q, s->v)},
+                (lw_checked_answer){.vdot = late->vdot, .reactions = late->reactions}, error);
             if (status != LW_OK) return status;
             vdot = late->vdot, reactions = late->reactions;
         }
@@ -213,7 +212,8 @@ static lw_status late_values(lw_simulation *s, unsigned needs, double t, const d
         if (needs & LW_NEEDS_MULTIPLIER) {
             if (!f->multipliers)
                 return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "take method lagrange or cut",
-                               "method %s has no reactions of constraints, which an output or event needs", f->name);
+                               "method %s has no reactions of constraints, which an output or event needs",
+                               f->name);
             f->multipliers(s->method, late->multipliers);
             source->multipliers = late->multipliers;
         }

@@ -28,10 +28,8 @@ static lw_status create(lw_solver *s, const lw_solver_options *options, lw_error
     if (status != LW_OK) return status;
     s->unchecked = options->unchecked;
     s->amount = NAN;
-    s->options = (lw_method_options){.penalty = options->penalty,
-                                     .inputs = options->inputs,
-                                     .states = options->states,
-                                     .flags = true};
+    s->options = (lw_method_options){
+        .penalty = options->penalty, .inputs = options->inputs, .states = options->states, .flags = true};
     s->q = LW_NEW(s->arena, double, model->nq + 1);
     s->v = LW_NEW(s->arena, double, model->nv + 1);
     s->tau = LW_NEW(s->arena, double, model->nv + 1);

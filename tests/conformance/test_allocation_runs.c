@@ -203,7 +203,8 @@ static void signals(void **state) {
         "bodies:\n  b: {mass: 1, com: [0, 0, -1], inertia: [1, 1, 1]}\njoints:\n"
         "  pin: {type: revolute, point: [0, 0, 0], axis: [0, 1, 0], between: [ground, b]}\nforces:\n"
         "  f: {type: drive, joint: pin, torque: w + i - 3*pin.v + lag}\n"
-        "outputs: {a: pin.a, r: reaction(pin).force, f: force(f), x: 'point(b, 0, 0, 1).z'}\nrun: {end: 1}\n"));
+        "outputs: {a: pin.a, r: reaction(pin).force, f: force(f), x: 'point(b, 0, 0, 1).z'}\nrun: {end: "
+        "1}\n"));
     lw_model *driven = compile_or_fail(read_text_spec(
         "linkwork: 1\nname: driven\nstates: {lag: {rate: (3*t - lag)/0.1 - pin.q, start: 0}}\n"
         "bodies:\n  b: {mass: 1, com: [0, 0, -1], inertia: [1, 1, 1]}\njoints:\n"

@@ -452,7 +452,8 @@ static void files(void **state) {
     assert_int_equal(system(command), 0);
     put_file(folder, "road.csv", "time [ms],height [mm]\n0,0\n10,0.1\n20,3\n");
     put_file(folder, "model.yaml",
-             "linkwork: 1\ninputs: {u: 1 m}\ntables:\n  road: {file: road.csv, x: time, y: height, beyond: linear}\n"
+             "linkwork: 1\ninputs: {u: 1 m}\ntables:\n  road: {file: road.csv, x: time, y: height, beyond: "
+             "linear}\n"
              "bodies:\n  b: {mass: 1, inertia: [1, 1, 1]}\njoints:\n"
              "  x: {type: prismatic, axis: [1, 0, 0], between: [ground, b]}\nforces:\n"
              "  f: {type: drive, joint: x, force: \"5 N/m*(road(t) + u)\"}\n");
@@ -566,7 +567,8 @@ int main(void) {
         cmocka_unit_test(refused_motions),
         cmocka_unit_test(laws),
         cmocka_unit_test(specs),
-        cmocka_unit_test(files),                   cmocka_unit_test(refused_specs),
+        cmocka_unit_test(files),
+        cmocka_unit_test(refused_specs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

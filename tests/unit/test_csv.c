@@ -291,13 +291,14 @@ static void metadata_come_first_and_last(void **state) {
                                     .verdict = {.ok = false, .reason_count = 1, .reasons = {"energy: lost"}}};
     assert_int_equal(lw_results_close(csv, &summary, &error), LW_OK);
     read_text(text, sizeof text);
-    assert_string_equal(text + strlen(head),
-                        "0,0.25,1\n0.5,0.25,0\n# method: tree\n# integrator: erk\n# t_end: 0.5\n# samples: 2\n"
-                        "# steps: 3\n# rejected: 1\n# evaluations: 22\n# wall_s: 0.125\n"
-                        "# energy_initial: 3\n# energy_final: 4\n# energy_max_drift: 1e-09\n"
-                        "# position_violation_max: 1e-12\n# velocity_violation_max: 1e-11\n# kinetic: 1\n"
-                        "# potential: 2\n# drives: 3\n# forces: 4\n# dissipation: 5\n# unaccounted: 6\n"
-                        "# balance_max: 1e-08\n# verdict: doubtful\n# reason: energy: lost\n");
+    assert_string_equal(
+        text + strlen(head),
+        "0,0.25,1\n0.5,0.25,0\n# method: tree\n# integrator: erk\n# t_end: 0.5\n# samples: 2\n"
+        "# steps: 3\n# rejected: 1\n# evaluations: 22\n# wall_s: 0.125\n"
+        "# energy_initial: 3\n# energy_final: 4\n# energy_max_drift: 1e-09\n"
+        "# position_violation_max: 1e-12\n# velocity_violation_max: 1e-11\n# kinetic: 1\n"
+        "# potential: 2\n# drives: 3\n# forces: 4\n# dissipation: 5\n# unaccounted: 6\n"
+        "# balance_max: 1e-08\n# verdict: doubtful\n# reason: energy: lost\n");
     lw_results_table *table = read_all();
     assert_int_equal(table->row_count, 2);
     assert_string_equal(table->integrator, "erk"); /* the end knows better */

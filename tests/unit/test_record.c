@@ -118,8 +118,9 @@ static void lists_select_columns(void **state) {
     expect_columns(model, "momentum(car).hz", "momentum(car).hz [kg m^2/s]");
     expect_columns(model, "distance(load, com(car)), distance(ground,crank).rate",
                    "distance(load, point(car, 1, 0, 0)) [m]; distance(ground, crank).rate [m/s]");
-    expect_columns(model, "2*pin.q + body.load.z, atan2(ball.wx, pin.v), reaction(pin).fx - reaction(ball).fx",
-                   "2*pin.q + body.load.z []; atan2(ball.wx, pin.v) []; reaction(pin).fx - reaction(ball).fx []");
+    expect_columns(
+        model, "2*pin.q + body.load.z, atan2(ball.wx, pin.v), reaction(pin).fx - reaction(ball).fx",
+        "2*pin.q + body.load.z []; atan2(ball.wx, pin.v) []; reaction(pin).fx - reaction(ball).fx []");
     expect_columns(model, "violation", "position_violation []; velocity_violation []");
     lw_model_destroy(model);
 }
@@ -188,7 +189,8 @@ static void faults_name_the_item_and_the_remedy(void **state) {
     expect_fault(model, "reaction(pin in lod)", "there is no body \"lod\"; did you mean \"load\"?");
     expect_fault(model, "position(load at first)", "there is no such component with this reference");
     expect_fault(model, "2*pin.q + body.lod.z", "there is no body \"lod\"; did you mean \"load\"?");
-    expect_fault(model, "2*pin.q +", "character 10: the expression ends where a number or a name should follow");
+    expect_fault(model, "2*pin.q +",
+                 "character 10: the expression ends where a number or a name should follow");
     expect_fault(model, "pin.q + kinetic", "character 7");
     expect_fault(model, "drive(pin)", "no motion of the joint is prescribed");
     expect_fault(model, "force(sprig)", "unknown force element \"sprig\"; there is none");

@@ -179,9 +179,10 @@ static bool good_version(lw_reader *reader, const lw_yaml *root) {
 
 static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *settings,
                       size_t setting_count) {
-    static const char *const keys[] = {"linkwork", "name",    "description", "parameters",  "inputs", "tables",
-                                       "signals",  "states",  "outputs",     "gravity",     "bodies", "joints",
-                                       "forces",   "constraints", "events",  "run",         NULL};
+    static const char *const keys[] = {"linkwork", "name",    "description", "parameters",  "inputs",
+                                       "tables",   "signals", "states",      "outputs",     "gravity",
+                                       "bodies",   "joints",  "forces",      "constraints", "events",
+                                       "run",      NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
     /* The section is under a misspelt key. */

@@ -327,12 +327,9 @@ static int compare_keys(const void *a, const void *b) {
 
 /* The noun for entries of a section of the model, or NULL if there is no such section. */
 static const char *entry_noun(const char *section) {
-    static const char *const nouns[][2] = {{"parameters", "parameter"},
-                                           {"bodies", "body"},
-                                           {"joints", "joint"},
-                                           {"forces", "force"},
-                                           {"constraints", "constraint"},
-                                           {"events", "event"}};
+    static const char *const nouns[][2] = {{"parameters", "parameter"},   {"bodies", "body"},
+                                           {"joints", "joint"},           {"forces", "force"},
+                                           {"constraints", "constraint"}, {"events", "event"}};
     for (size_t k = 0; k < sizeof nouns / sizeof *nouns; k++) {
         if (strcmp(section, nouns[k][0]) == 0) return nouns[k][1];
     }

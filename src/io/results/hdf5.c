@@ -305,8 +305,8 @@ static bool put_events(hid_t file, const lw_results_end *end) {
     }
     if (done) {
         hid_t space = H5Screate_simple(1, &count, NULL);
-        hid_t set = H5Dcreate2(file, "event_times", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT,
-                               H5P_DEFAULT);
+        hid_t set =
+            H5Dcreate2(file, "event_times", H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         done = set >= 0 && H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, times) >= 0;
         if (set >= 0) (void)H5Dclose(set);
         (void)H5Sclose(space);

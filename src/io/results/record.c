@@ -497,11 +497,8 @@ static bool add_expression(lw_record *record, const char *text, lw_syntax *synta
         *status = lw_arena_failed(record->arena) ? out_of_memory(record->error) : LW_ERROR_ARGUMENT;
         return *status == LW_ERROR_MEMORY;
     }
-    const lw_state_quantity column = {.kind = LW_Q_NONE,
-                                      .object = record->expression_count++,
-                                      .other = -1,
-                                      .needs = e->needs,
-                                      .unit = ""};
+    const lw_state_quantity column = {
+        .kind = LW_Q_NONE, .object = record->expression_count++, .other = -1, .needs = e->needs, .unit = ""};
     *status = add_named(record, &column, text);
     return true;
 }

@@ -59,8 +59,7 @@ bool lw_record_expression_compile(const lw_model *model, const char *text, lw_ar
         constants[k] =
             (lw_constant){.name = model->parameter_names.names[k], .value = model->parameter_values[k]};
     for (int k = 0; k < own->input_count; k++) values[k].name = model->input_names.names[k];
-    for (int k = 0; k < own->state_count; k++)
-        values[own->input_count + k].name = own->state_names.names[k];
+    for (int k = 0; k < own->state_count; k++) values[own->input_count + k].name = own->state_names.names[k];
     for (int k = 0; k < own->signal_count; k++)
         values[own->input_count + own->state_count + k].name = own->signal_names.names[k];
     finding f = {model, expression, named};
