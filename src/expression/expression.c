@@ -381,7 +381,7 @@ static bool parse_call(parser *p, const lw_word_function *f, size_t offset) {
 /* Parses the argument of a table; p->at is at its "(", if it is called. */
 static bool parse_table(parser *p, const lw_named_table *table, bool called, size_t offset) {
     size_t opened = p->at++, start = p->length;
-    char remedy[96];
+    char remedy[112];
     (void)snprintf(remedy, sizeof remedy, "write %.40s(x), e.g. %.40s(t)", table->name, table->name);
     if (!called || skip_space(p) == ')')
         return fail(p, offset, remedy, "table \"%.40s\" has no argument", table->name);

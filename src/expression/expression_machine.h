@@ -96,15 +96,15 @@ lw_jet lw_machine_jet_along(const lw_instruction *code, size_t length, const lw_
 double lw_machine_slope(const lw_instruction *code, size_t length, const double *variables,
                         const double *inputs, lw_op op, int number);
 
-/* Conditions: comparisons, sign, floor, ceil, mod, steps, tables that jump, and the kinks of abs, min, max, ramp
- * and of tables with few points, where they depend on variables or on the vector of values. Finds their slots
- * and what they use; returns how many there are. */
+/* Conditions: comparisons, sign, floor, ceil, mod, steps, tables that jump, and the kinks of abs, min, max,
+ * ramp and of tables with few points, where they depend on variables or on the vector of values. Finds their
+ * slots and what they use; returns how many there are. */
 int lw_machine_conditions(lw_instruction *code, size_t length);
 /* After lw_machine_conditions: may the value jump at one of them that depends on a variable? */
 bool lw_machine_jumps(const lw_instruction *code, size_t length);
-/* How its value depends on variable number `time`: 0 not, 1 linearly, 2 otherwise, between jumps and apart from
- * what other variables do in time. of_values: the same of the entries of the vector of values; NULL: not at all.
- * of_operands receives the most of the operands of its conditions. */
+/* How its value depends on variable number `time`: 0 not, 1 linearly, 2 otherwise, between jumps and apart
+ * from what other variables do in time. of_values: the same of the entries of the vector of values; NULL: not
+ * at all. of_operands receives the most of the operands of its conditions. */
 int lw_machine_degree(const lw_instruction *code, size_t length, size_t time, const unsigned char *of_values,
                       int *of_operands);
 /* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. A

@@ -58,16 +58,16 @@ lw_jet lw_function_jet_along(const lw_function *function, const lw_jet *variable
 double lw_function_gradient(const lw_function *function, const double *variables, const double *inputs,
                             double *slopes, double *variable_slopes, size_t variable_count);
 
-/* Conditions in it, at which it may jump or have a kink: comparisons, sign, floor, ceil, mod, steps, abs, min,
- * max, ramp. Their outcomes can be held, so that it goes on smoothly where one would change. held: one outcome
- * per condition, NAN: not held; NULL: none is. Where it has no finite value with the outcomes held, its value
- * is that without. */
+/* Conditions in it, at which it may jump or have a kink: comparisons, sign, floor, ceil, mod, steps, abs,
+ * min, max, ramp. Their outcomes can be held, so that it goes on smoothly where one would change. held: one
+ * outcome per condition, NAN: not held; NULL: none is. Where it has no finite value with the outcomes held,
+ * its value is that without. */
 int lw_function_conditions(const lw_function *function);
 /* May it jump, and not only have a kink, at one of them that depends on a variable? */
 bool lw_function_jumps(const lw_function *function);
-/* How its value depends on variable number `time`: 0 not, 1 linearly, 2 otherwise, between jumps. of_values: the
- * same of the entries of the vector of values; NULL: not at all. of_operands receives the most of the operands
- * of its conditions. */
+/* How its value depends on variable number `time`: 0 not, 1 linearly, 2 otherwise, between jumps. of_values:
+ * the same of the entries of the vector of values; NULL: not at all. of_operands receives the most of the
+ * operands of its conditions. */
 int lw_function_degree(const lw_function *function, size_t time, const unsigned char *of_values,
                        int *of_operands);
 double lw_function_value_held(const lw_function *function, const double *variables, const double *inputs,

@@ -100,15 +100,16 @@ static void list_columns(const lw_results_table *table, char *text, size_t size)
 
 static lw_status no_column(const lw_results_table *table, const char *path, const char *name,
                            lw_error *error) {
-    char remedy[sizeof error->remedy], message[160], shown[SHOWN], list[sizeof error->remedy];
+    char remedy[sizeof error->remedy], message[160], shown[SHOWN];
     lw_closest_search search = lw_closest_to(name);
     for (size_t k = 0; k < table->column_count && k < 1000; k++)
         lw_closest_try(&search, table->columns[k].name);
-    list_columns(table, list, sizeof list);
-    if (!lw_did_you_mean(search.name, remedy, sizeof remedy))
-        (void)snprintf(remedy, sizeof remedy, "%s", list);
-    else
-        (void)snprintf(remedy + strlen(remedy), sizeof remedy - strlen(remedy), " %s", list);
+    size_t used = 0;
+    if (lw_did_you_mean(search.name, remedy, sizeof remedy - 1)) {
+        used = strlen(remedy);
+        remedy[used++] = ' ';
+    }
+    list_columns(table, remedy + used, sizeof remedy - used);
     lw_escape(name, shown, sizeof shown);
     (void)snprintf(message, sizeof message, "there is no column \"%s\"", shown);
     return file_fault(error, path, remedy, message);

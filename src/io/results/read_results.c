@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A longer field means that a quote is not closed, or that the file has another format. */
 enum { LONGEST_FIELD = 1 << 20, BUFFER_SIZE = 1 << 16 };
@@ -415,8 +416,11 @@ static lw_status read_csv(lw_results_table *table, lw_error *error) {
 
 /* --- either format -------------------------------------------------------------------------------- */
 
+/* Regular files only: opening a pipe could wait for ever for somebody who writes to it. */
 static bool begins_with(const char *path, const void *bytes, size_t size) {
     unsigned char start[16];
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
     FILE *file = fopen(path, "rb");
     bool same = file && size <= sizeof start && fread(start, 1, size, file) == size &&
                 memcmp(start, bytes, size) == 0;
