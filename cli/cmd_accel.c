@@ -78,12 +78,21 @@ static void print_text(const lw_model *model, const answer *a) {
         printf("  * not unique: redundant constraints share this load in a way the model does not say\n");
 }
 
-/* The state of a row of the results, or of a run at time request->at, into q and v; from then on given. */
-static lw_status find_state(const lw_model *model, lw_run_options *options, const request *asked, double *q,
-                            double *v, double *states, lw_error *error) {
+/* A state that is not the initial one: with user states, and with what has been set until then. */
+typedef struct state {
+    double *q, *v, *states, *inputs, *parameters;
+} state;
+
+/* The state of a row of the results, or of a run at time request->at; from then on given. */
+static lw_status find_state(const lw_model *model, lw_run_options *options, const request *asked,
+                            const state *at, lw_error *error) {
     lw_status status = LW_OK;
+    double *q = at->q, *v = at->v, *states = at->states;
     if (asked->state) {
         status = lw_results_state(asked->state, model, asked->at, &options->start, q, v, states, error);
+        if (status == LW_OK)
+            status = lw_results_values(asked->state, model, options->start, q, v, states, at->inputs,
+                                       at->parameters, error);
     } else {
         lw_simulation *simulation = NULL;
         if (options->end < asked->at) options->end = asked->at;
@@ -92,12 +101,34 @@ static lw_status find_state(const lw_model *model, lw_run_options *options, cons
             status = lw_simulation_advance(simulation, asked->at, error);
         if (status == LW_OK) status = lw_simulation_state(simulation, q, v);
         if (status == LW_OK) status = lw_simulation_states(simulation, states);
+        for (int k = 0; k < lw_model_input_count(model) && status == LW_OK; k++)
+            at->inputs[k] = lw_simulation_input(simulation, k);
+        for (int k = 0; k < lw_model_parameter_count(model) && status == LW_OK; k++)
+            at->parameters[k] = lw_simulation_parameter(simulation, k);
         lw_simulation_destroy(simulation);
         options->start = asked->at;
     }
-    options->q = q, options->v = v, options->states = states;
-    options->as_given = true;
     return status;
+}
+
+/* Makes such a state the start, of the model with the parameters that it has there. */
+static int go_to(const cli_command *command, cli_model *loaded, lw_run_options *options, const request *asked,
+                 const state *at) {
+    lw_error error = {0};
+    lw_status status = find_state(loaded->model, options, asked, at, &error);
+    if (status != LW_OK) {
+        const int result = cli_fault(command, status, &error);
+        return status == LW_ERROR_FILE ? CLI_WRONG : result;
+    }
+    const double start = options->start;
+    const int result = cli_tune(command, loaded, at->parameters);
+    if (result != CLI_DONE) return result;
+    lw_run_defaults(loaded->model, options); /* Its texts belong to the model. */
+    if (asked->method) options->method = asked->method;
+    options->start = start, options->end = fmax(options->end, start);
+    options->q = at->q, options->v = at->v, options->states = at->states, options->inputs = at->inputs;
+    options->as_given = true;
+    return CLI_DONE;
 }
 
 /* Accelerations and reactions of the state, checked. */
@@ -108,6 +139,7 @@ static lw_status answer_to(const lw_model *model, const lw_run_options *options,
     lw_solver_defaults(model, &with);
     with.method = a->method;
     with.states = options->states;
+    with.inputs = options->inputs;
     lw_status status = lw_solver_create(model, &with, NULL, &solver, error);
     if (status == LW_OK) status = lw_solver_accelerations(solver, options->start, q, v, NULL, a->vdot, error);
     if (status == LW_OK) status = lw_solver_reactions(solver, a->reactions, a->unique, error);
@@ -116,33 +148,44 @@ static lw_status answer_to(const lw_model *model, const lw_run_options *options,
     return status;
 }
 
-static int solve(const cli_command *command, const lw_model *model, lw_run_options *options,
-                 const request *asked) {
+static int solve(const cli_command *command, cli_model *loaded, const request *asked) {
+    const lw_model *model = loaded->model;
+    lw_run_options run, *options = &run;
+    lw_run_defaults(model, options);
+    if (asked->method) options->method = asked->method;
+    if (asked->at < options->start && !asked->state)
+        return cli_say(command, CLI_WRONG, "--at: %g s is before the start of the run, %g s", asked->at,
+                       options->start);
     int nq = lw_model_q_size(model), nv = lw_model_v_size(model), joints = lw_model_joint_count(model);
     double *q = cli_numbers(command, nq), *v = cli_numbers(command, nv);
-    double *states = cli_numbers(command, lw_model_state_count(model));
+    double *states = cli_numbers(command, lw_model_state_count(model) + 1);
+    double *inputs = cli_numbers(command, lw_model_input_count(model) + 1);
+    double *parameters = cli_numbers(command, lw_model_parameter_count(model) + 1);
     answer a = {.vdot = cli_numbers(command, nv),
                 .reactions = cli_numbers(command, 6 * joints),
                 .unique = calloc((size_t)(6 * joints + 1), sizeof(bool))};
     int result = CLI_FAILED;
-    if (q && v && states && a.vdot && a.reactions && a.unique) {
+    const state at = {q, v, states, inputs, parameters};
+    if (q && v && states && inputs && parameters && a.vdot && a.reactions && a.unique)
+        result = asked->state || !isnan(asked->at) ? go_to(command, loaded, options, asked, &at) : CLI_DONE;
+    model = loaded->model;
+    if (result == CLI_DONE) {
         lw_error error = {0};
-        const bool elsewhere = asked->state || !isnan(asked->at);
-        lw_status status = elsewhere ? find_state(model, options, asked, q, v, states, &error) : LW_OK;
-        if (status == LW_OK) status = cli_start(model, options, q, v, &a.method, NULL, 0, NULL, &error);
+        lw_status status = cli_start(model, options, q, v, &a.method, NULL, 0, NULL, &error);
         a.t = options->start;
         if (status == LW_OK)
             status = options->states ? answer_to(model, options, q, v, &a, &error)
                                      : lw_accelerations_checked(model, a.method, options->start, q, v, a.vdot,
                                                                 a.reactions, a.unique, &a.balance, &error);
         result = status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);
-        if (status == LW_ERROR_FILE) result = CLI_WRONG;
         if (status == LW_OK && asked->as_json) print_json(model, &a);
         if (status == LW_OK && !asked->as_json) print_text(model, &a);
     }
     free(q);
     free(v);
     free(states);
+    free(inputs);
+    free(parameters);
     free(a.vdot);
     free(a.reactions);
     free(a.unique);
@@ -167,13 +210,7 @@ static int accel(const cli_command *command, int argc, char **argv) {
     int result;
     if (cli_open_model_or(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
                           &asked.state, &loaded, &result)) {
-        lw_run_options run;
-        lw_run_defaults(loaded.model, &run);
-        if (asked.method) run.method = asked.method;
-        result = asked.at < run.start && !asked.state
-                     ? cli_say(command, CLI_WRONG, "--at: %g s is before the start of the run, %g s",
-                               asked.at, run.start)
-                     : solve(command, loaded.model, &run, &asked);
+        result = solve(command, &loaded, &asked);
     }
     cli_close_model(&loaded);
     return result;

@@ -41,6 +41,7 @@ typedef struct run {
     double *q, *v; /* initial, then final state */
     double *q_start;
     double *states, *outputs; /* of the last sample */
+    double *inputs;           /* at the row that the run goes on from */
     event *events;            /* notifications during the run */
     size_t event_count, event_room;
     lw_run_summary summary;
@@ -382,11 +383,8 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
     lw_error error = {0}, close_error = {0};
     const char *out = asked->run.out;
     if (r->resume.path) {
-        int read =
-            run_resume_read(r->command, &r->resume, r->model, out, asked->start, r->q, r->v, r->states);
-        if (read != CLI_DONE) return read;
         options->start = r->resume.t;
-        options->q = r->q, options->v = r->v, options->states = r->states;
+        options->q = r->q, options->v = r->v, options->states = r->states, options->inputs = r->inputs;
         options->as_given = true;
         if (!(options->end > options->start))
             return cli_say(r->command, CLI_WRONG,
@@ -423,20 +421,34 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
     return result;
 }
 
+/* The state that the run goes on from, and the model with the parameters that it has there. */
+static int go_on(run *r, cli_model *loaded, const request *asked) {
+    double *parameters = cli_numbers(r->command, lw_model_parameter_count(loaded->model) + 1);
+    if (!parameters) return CLI_FAILED;
+    int result = run_resume_read(r->command, &r->resume, loaded->model, asked->run.out, asked->start, r->q,
+                                 r->v, r->states, r->inputs, parameters);
+    if (result == CLI_DONE) result = cli_tune(r->command, loaded, parameters);
+    free(parameters);
+    return result;
+}
+
 static int run_model(const cli_command *command, cli_model *loaded, const request *asked) {
     run r = {.command = command, .bar = progress_start(!asked->quiet), .resume = {.path = asked->resume}};
     int result =
         asked->neglect > 0 ? run_neglect_apply(command, loaded, asked->neglect, &r.neglect) : CLI_DONE;
     if (result == CLI_DONE) {
         r.model = loaded->model;
-        lw_run_options options = options_of(r.model, asked, run_neglect_any(&r.neglect));
         r.q = cli_numbers(command, lw_model_q_size(r.model));
         r.v = cli_numbers(command, lw_model_v_size(r.model));
         r.q_start = cli_numbers(command, lw_model_q_size(r.model));
         r.states = cli_numbers(command, lw_model_state_count(r.model) + 1);
         r.outputs = cli_numbers(command, lw_model_output_count(r.model) + 1);
-        result =
-            r.q && r.v && r.q_start && r.states && r.outputs ? simulate(&r, &options, asked) : CLI_FAILED;
+        r.inputs = cli_numbers(command, lw_model_input_count(r.model) + 1);
+        if (!r.q || !r.v || !r.q_start || !r.states || !r.outputs || !r.inputs) result = CLI_FAILED;
+        if (result == CLI_DONE && asked->resume) result = go_on(&r, loaded, asked);
+        r.model = loaded->model;
+        lw_run_options options = options_of(r.model, asked, run_neglect_any(&r.neglect));
+        if (result == CLI_DONE) result = simulate(&r, &options, asked);
         if (result == CLI_DONE) cli_warn_of_rest(r.model, r.q_start, r.q, r.v);
         if (result == CLI_DONE) run_neglect_estimate(&r.neglect, &options);
         if (result == CLI_DONE) result = report(&r, asked);
@@ -446,6 +458,7 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
     free(r.v);
     free(r.q_start);
     free(r.states);
+    free(r.inputs);
     free(r.outputs);
     free(r.events);
     return result;

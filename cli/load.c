@@ -95,6 +95,29 @@ int cli_load(const cli_command *command, const char *path, const cli_changes *ch
     return result;
 }
 
+int cli_tune(const cli_command *command, cli_model *loaded, const double *parameters) {
+    lw_error error = {0};
+    lw_model *tuned = NULL;
+    bool differs = false;
+    lw_status status = LW_OK;
+    for (int k = 0; k < lw_model_parameter_count(loaded->model) && status == LW_OK; k++) {
+        if (lw_model_parameter_value(loaded->model, k) == parameters[k]) continue;
+        differs = true;
+        status = lw_spec_set_parameter(loaded->spec, lw_model_parameter_name(loaded->model, k), parameters[k],
+                                       &error);
+    }
+    if (!differs) return CLI_DONE;
+    if (status != LW_OK) return cli_fault(command, status, &error);
+    status = lw_model_compile(loaded->spec, NULL, loaded->report, &tuned);
+    if (status != LW_OK) {
+        cli_tell(loaded->report);
+        return status == LW_ERROR_MEMORY ? CLI_FAILED : CLI_WRONG;
+    }
+    lw_model_destroy(loaded->model);
+    loaded->model = tuned;
+    return CLI_DONE;
+}
+
 /* Parses the command line and reads the model, or *otherwise (may be NULL) if none is named. */
 static bool read_model(const cli_command *command, const cli_option *options, int option_count, int argc,
                        char **argv, const cli_changes *changes, const char *const *otherwise,

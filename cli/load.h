@@ -53,6 +53,9 @@ bool cli_read_model(const cli_command *command, const cli_option *options, int o
 /* Reads and compiles only, e.g. the same file with other settings; faults are added to the report. Returns
  * the exit status. */
 int cli_load(const cli_command *command, const char *path, const cli_changes *changes, cli_model *loaded);
+/* Gives parameters of the model these values, which events have set in the course of a run; compiles it anew
+ * if one differs. */
+int cli_tune(const cli_command *command, cli_model *loaded, const double *parameters);
 /* Prints the faults of a report, which may be NULL, on standard error. */
 void cli_tell(const lw_report *report);
 void cli_close_model(cli_model *loaded);

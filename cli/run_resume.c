@@ -16,7 +16,7 @@ static bool same_file(const char *a, const char *b) {
 static double or_zero(double number) { return isfinite(number) ? number : 0; }
 
 int run_resume_read(const cli_command *command, run_resume *resume, const lw_model *model, const char *out,
-                    double at, double *q, double *v, double *states) {
+                    double at, double *q, double *v, double *states, double *inputs, double *parameters) {
     lw_error error = {0};
     lw_ledger *l = &resume->ledger;
     if (out && same_file(out, resume->path))
@@ -26,6 +26,8 @@ int run_resume_read(const cli_command *command, run_resume *resume, const lw_mod
             "of both",
             out);
     lw_status status = lw_results_state(resume->path, model, at, &resume->t, q, v, states, &error);
+    if (status == LW_OK)
+        status = lw_results_values(resume->path, model, resume->t, q, v, states, inputs, parameters, &error);
     if (status == LW_OK) status = lw_results_go_on(NULL, resume->path, resume->t, l, &resume->rows, &error);
     if (status != LW_OK) {
         cli_fault(command, status, &error);

@@ -12,10 +12,11 @@ typedef struct run_resume {
     long rows;        /* of the file, until there */
 } run_resume;
 
-/* Reads the state of the last row, or of the row at time `at` unless that is NAN, into q, v and states. `out`
+/* Reads the state of the last row, or of the row at time `at` unless that is NAN, into q, v, states, and what
+ * had been set until there into inputs and parameters. `out`
  * is where the run writes, which must not be the same file; NULL: nowhere. */
 int run_resume_read(const cli_command *command, run_resume *resume, const lw_model *model, const char *out,
-                    double at, double *q, double *v, double *states);
+                    double at, double *q, double *v, double *states, double *inputs, double *parameters);
 /* Copies the rows until there into the new file. */
 int run_resume_copy(const cli_command *command, const run_resume *resume, lw_results *results);
 /* The sample with the books of the whole motion; ledger is memory for them. */

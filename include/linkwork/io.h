@@ -69,7 +69,7 @@ typedef struct lw_results_options {
     size_t setting_count;
 } lw_results_options;
 
-#define LW_RECORD_DEFAULT "joint(*), com(*), state(*), output(*), ledger"
+#define LW_RECORD_DEFAULT "joint(*), com(*), state(*), input(*), parameter, output(*), ledger"
 
 /* Opens a results file for a model, which must outlive it. */
 LW_API lw_status lw_results_open(const lw_model *model, const lw_results_options *options,
@@ -93,6 +93,13 @@ LW_API lw_status lw_results_spec(const char *path, lw_spec **spec, lw_error *err
  * two), or the file lacks coordinates, speeds or user states of the model, which the error names. */
 LW_API lw_status lw_results_state(const char *path, const lw_model *model, double at, double *t, double *q,
                                   double *v, double *states, lw_error *error);
+/* What events, or a caller, have set until that row: values of the model's inputs (NAN: the default, which is
+ * an expression, holds) and of its parameters, in the model's orders; q, v and states as lw_results_state
+ * gives them. Inputs and parameters without a column have the model's values, unless an event of the model
+ * sets them: then LW_ERROR_FILE. Each may be NULL if the model has none. */
+LW_API lw_status lw_results_values(const char *path, const lw_model *model, double t, const double *q,
+                                   const double *v, const double *states, double *inputs, double *parameters,
+                                   lw_error *error);
 /* Copies the rows of a results file from its first to that of time `until` into one that has just been
  * opened, so that the rows of a run that goes on from there follow; columns that the file lacks are unknown
  * there. ledger receives the energies of the last of these rows (NAN where it has none), rows their number;

@@ -31,7 +31,10 @@ typedef struct lw_sample {
     double progress;                               /* 0 .. 1 */
     const double
         *multipliers; /* forces of constraints, one per row of them; NULL unless reactions are asked for */
-    const double *inputs; /* values of the model's inputs; NULL: their defaults */
+    const double *inputs; /* values of the model's inputs, NAN: the default; NULL: their defaults */
+    /* The model with the values that its parameters have now, which events may change; NULL: the one that the
+     * run began with. */
+    const struct lw_model *model;
 } lw_sample;
 
 /* Whether a run is to be trusted: ok, or doubtful, with reasons in plain words that begin with one of

@@ -80,6 +80,7 @@ typedef struct lw_run_options {
     const char *reactions; /* how method partition finds them: 35, 37 or 38 (blajer1994); NULL: 38 */
     const double *q, *v;   /* initial state; NULL: the model's */
     const double *states;  /* user states at the start, in the model's order; NULL: the model's */
+    const double *inputs;  /* inputs at the start, NAN: the default; NULL: all have their defaults */
     bool as_given;         /* the initial state is taken as it is, not assembled */
     bool want_accelerations, want_reactions; /* samples carry them: one more evaluation each */
     bool

@@ -316,4 +316,12 @@ static inline lw_rigid_inertia lw_true_inertia(const lw_model *model, int body) 
 lw_status lw_compile_as_cut(const lw_spec *spec, const lw_allocator *allocator, lw_report *report,
                             lw_model **model);
 
+/* Does an event of the model set this input, user state or parameter? */
+static inline bool lw_model_event_sets(const lw_model *model, lw_set_kind kind, int index) {
+    for (int e = 0; e < model->event_count; e++)
+        for (int k = 0; k < model->events[e].set_count; k++)
+            if (model->events[e].sets[k].kind == kind && model->events[e].sets[k].index == index) return true;
+    return false;
+}
+
 #endif

@@ -101,6 +101,8 @@ static const family families[LW_Q_KINDS] = {
                         {{"position_violation", ""}, {"velocity_violation", ""}}},
     [LW_Q_STATE] = {LW_OBJECT_STATE, "", ".", 0, false, {{"", ""}}},
     [LW_Q_OUTPUT] = {LW_OBJECT_OUTPUT, "", ".", 0, false, {{0}}},
+    [LW_Q_INPUT] = {LW_OBJECT_INPUT, "", ".", 0, false, {{"", ""}}},
+    [LW_Q_PARAMETER] = {LW_OBJECT_PARAMETER, "", ".", 0, false, {{"", ""}}},
 };
 
 lw_object_kind lw_quantity_object(lw_quantity_kind kind) { return families[kind].object; }
@@ -300,6 +302,12 @@ static void print_object(const lw_model *model, const lw_state_quantity *quantit
         break;
     case LW_OBJECT_OUTPUT:
         snprintf(text, size, "%.300s", model->output_names.names[quantity->object]);
+        break;
+    case LW_OBJECT_INPUT:
+        snprintf(text, size, "%.300s", model->input_names.names[quantity->object]);
+        break;
+    case LW_OBJECT_PARAMETER:
+        snprintf(text, size, "%.300s", model->parameter_names.names[quantity->object]);
         break;
     case LW_OBJECT_POINT:
         print_place(model, quantity->object, quantity->given[0], true, text, size);

@@ -75,6 +75,8 @@ typedef enum lw_quantity_kind {
     LW_Q_VIOLATION,
     LW_Q_STATE,  /* a user state, under its name; for results only */
     LW_Q_OUTPUT, /* an output in its unit, under its name; for results only */
+    LW_Q_INPUT,  /* the value of an input, and of a parameter, under their names; for results only */
+    LW_Q_PARAMETER,
     LW_Q_KINDS
 } lw_quantity_kind;
 
@@ -87,7 +89,9 @@ typedef enum lw_object_kind {
     LW_OBJECT_PAIR,  /* two of them */
     LW_OBJECT_FORCE,
     LW_OBJECT_STATE,
-    LW_OBJECT_OUTPUT
+    LW_OBJECT_OUTPUT,
+    LW_OBJECT_INPUT,
+    LW_OBJECT_PARAMETER
 } lw_object_kind;
 
 /* The type is not called lw_quantity, which is a physical quantity (expression/units.h). */
@@ -121,6 +125,7 @@ typedef struct lw_quantity_source {
     const lw_force_value *forces; /* one per element (lw_force_values) */
     const lw_ledger *ledger;
     const double *states, *outputs; /* user states; outputs in SI units */
+    const double *inputs;           /* values of inputs: no NAN for defaults that are expressions */
     double position_violation, velocity_violation;
 } lw_quantity_source;
 

@@ -397,6 +397,9 @@ static size_t no_component(const lw_model *model, const lw_quantity_kind *kinds,
                 used += (size_t)snprintf(remedy + used, sizeof remedy - used, "%s.%s",
                                          used ? ", " : "it has ", list[k].name);
     }
+    if (target->kind == LW_OBJECT_FORCE && kinds[-1] == LW_Q_ELEMENT)
+        (void)snprintf(remedy + used, sizeof remedy - used, "%sforce(%.*s) is what it exerts, and has .power",
+                       used ? "; " : "", (int)(object_length < 40 ? object_length : 40), object);
     if (length == 0)
         return fault(syntax, offset, used ? remedy : "name another quantity",
                      "%.*s is a vector or nothing: which component of it?",

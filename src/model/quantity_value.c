@@ -404,6 +404,12 @@ static void world_vector(const lw_model *model, const lw_data *data, const lw_qu
             out[0] = source->outputs[object] * model->outputs[object].denominator /
                      model->outputs[object].numerator;
         break;
+    case LW_Q_INPUT:
+        if (source->inputs) out[0] = source->inputs[object];
+        break;
+    case LW_Q_PARAMETER:
+        out[0] = model->parameter_values[object];
+        break;
     case LW_Q_NONE:
     case LW_Q_KINDS:
         break;

@@ -78,6 +78,7 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
                              .reactions = s->reactions,
                              .multipliers = s->reactions ? lw_checked_multipliers(s->checked) : NULL,
                              .inputs = s->inputs,
+                             .model = s->model,
                              .states = s->model->values.state_count ? s->y + lw_simulation_own(s) : NULL,
                              .outputs = outputs ? s->outputs : NULL,
                              .ledger = ledger,

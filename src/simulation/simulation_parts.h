@@ -93,12 +93,12 @@ struct lw_simulation {
     double t_stop; /* The integrator does not step past this time, */
     lw_time_span
         span; /* nor past the end of the span in which it is, with knots of the model at both ends. */
-    double *inputs;
-    double *states;          /* user states of the state that the method looks at */
-    double *starts;          /* user states at the start */
-    double *rate_q, *rate_v; /* workspace: coordinates and speeds of a state whose rates are wanted */
-    double *implicit;        /* workspace of steps of methods of their own (simulation_values.c) */
-    double *outputs;         /* of a sample, if the model has any */
+    double *inputs, *first_inputs; /* now, and at the start */
+    double *states;                /* user states of the state that the method looks at */
+    double *starts;                /* user states at the start */
+    double *rate_q, *rate_v;       /* workspace: coordinates and speeds of a state whose rates are wanted */
+    double *implicit;              /* workspace of steps of methods of their own (simulation_values.c) */
+    double *outputs;               /* of a sample, if the model has any */
     lw_late_values late;
     lw_model *tuned;    /* the model with changed parameters, or NULL */
     double *parameters; /* workspace: one number per parameter */

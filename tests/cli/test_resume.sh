@@ -118,6 +118,53 @@ says err "before the start of the run"
 expect 0 run "$model" --start 1 --end 1.5 --json
 json "d['t_end'] == 1.5"
 
+# What events have set until a row, an input and a parameter, belongs to it: a run that goes on, and
+# accelerations of a row, know it; recorded forces and expressions follow it. x'' = u - k x with u = 2, k = 9
+# after events at 0.2 and 0.3, by hand.
+cat > "$work/set.yaml" <<'MODEL'
+linkwork: 1
+gravity: [0, 0, 0]
+parameters: {k: 4 N/m}
+inputs: {u: 0 N, w: "sin(t) * 1 N"}
+bodies: {a: {mass: 1 kg, inertia: [1, 1, 1]}}
+joints: {j: {type: prismatic, between: [ground, a], axis: [1, 0, 0], q: 1}}
+forces: {f: {type: drive, joint: j, force: u - k*j.q + 0*w}}
+events:
+  on: {when: t - 0.2, do: {set: {u: 2}}}
+  stiff: {when: t - 0.3, do: {set: {k: 9}}}
+run: {end: 1, output: 0.1, tolerance: 1e-11}
+MODEL
+by_hand="$(python3 -c '
+from math import *
+def go(x, v, u, k, t):
+    w = sqrt(k); c = x - u/k
+    return u/k + c*cos(w*t) + v/w*sin(w*t), -c*w*sin(w*t) + v*cos(w*t)
+x, v = go(1, 0, 0, 4, 0.2); x, v = go(x, v, 2, 4, 0.1); x, v = go(x, v, 2, 9, 0.7)
+print(x, 2 - 9*x)')"
+read -r at_end pull <<< "$by_hand"
+for format in csv h5; do
+    expect 0 run "$work/set.yaml" --end 0.5 --quiet --out "$work/set.$format"
+    expect 0 run --resume "$work/set.$format" --end 1 --out "$work/whole.$format" --json
+    json "abs(d['final']['joints']['j']['q'][0] - $at_end) < 1e-9"
+    expect 0 accel --state "$work/whole.$format" --at 1 --json
+    json "abs(d['qdd']['j'][0] - $pull) < 1e-8"
+done
+expect 0 accel "$work/set.yaml" --at 1 --json
+json "abs(d['qdd']['j'][0] - $pull) < 1e-8"
+expect 0 run "$work/set.yaml" --quiet --record "j.q, force(f), u - k*j.q, j.a, u, k, w, parameter" --out "$work/set.csv"
+python3 - "$work/set.csv" "$pull" <<'CHECK' || fail "a record does not follow what events set"
+import csv, math, sys
+rows = list(csv.reader(l for l in open(sys.argv[1]) if not l.startswith("#")))
+for r in rows[1:]:
+    t, x, f, power, e, a, u, k, w = map(float, r)
+    assert f == e == u - k*x and abs(a - f) < 1e-12 and abs(w - math.sin(t)) < 1e-15, r
+    assert u == (2 if t > 0.19 else 0) and k == (9 if t > 0.29 else 4), r
+assert abs(f - float(sys.argv[2])) < 1e-8
+CHECK
+expect 0 run "$work/set.yaml" --quiet --record "joint" --out "$work/lacks.csv"
+expect 2 run --resume "$work/lacks.csv" --end 2
+says err "the file lacks u, an input that an event of the model sets"
+
 # Every quantity in a file, and round trips of both formats bit by bit.
 expect 0 run "$model" --end 0.1 --quiet --record "*, distance(a, b), point(b, 1, 0, 0 in a), force(s at first in b)" --out "$work/all.csv"
 expect 0 run "$model" --end 0.1 --quiet --record "*, distance(a, b), point(b, 1, 0, 0 in a), force(s at first in b)" --out "$work/all.h5"

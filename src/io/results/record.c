@@ -18,7 +18,7 @@
  */
 #include "io/results/record.h"
 #include "io/results/record_expression.h"
-#include "model/quantity.h"
+#include "model/signals.h"
 
 #include <linkwork/io.h>
 
@@ -65,6 +65,8 @@ static const word words[] = {
     {"force", LW_OBJECT_FORCE, {LW_Q_FORCE}, {LW_Q_ELEMENT}},
     {"state", LW_OBJECT_STATE, {LW_Q_STATE}, {0}},
     {"output", LW_OBJECT_OUTPUT, {LW_Q_OUTPUT}, {0}},
+    {"input", LW_OBJECT_INPUT, {LW_Q_INPUT}, {0}},
+    {"parameter", LW_OBJECT_PARAMETER, {LW_Q_PARAMETER}, {0}}, /* alone: those that events set */
     {"ledger", LW_OBJECT_NONE, {LW_Q_ENERGY, LW_Q_LEDGER}, {0}},
     {"violation", LW_OBJECT_NONE, {LW_Q_VIOLATION}, {0}},
 };
@@ -83,12 +85,15 @@ static const word everything[] = {
     {"", LW_OBJECT_FORCE, {LW_Q_ELEMENT, LW_Q_FORCE}, {0}},
     {"", LW_OBJECT_STATE, {LW_Q_STATE}, {0}},
     {"", LW_OBJECT_OUTPUT, {LW_Q_OUTPUT}, {0}},
+    {"", LW_OBJECT_INPUT, {LW_Q_INPUT}, {0}},
+    {"", LW_OBJECT_PARAMETER, {LW_Q_PARAMETER}, {0}},
     {"", LW_OBJECT_NONE, {LW_Q_TOTAL_MOMENTUM, LW_Q_ENERGY, LW_Q_LEDGER, LW_Q_VIOLATION}, {0}},
 };
 enum { EVERYTHING = sizeof everything / sizeof *everything };
 
 /* Is a component among the usual ones? Magnitudes and rates, and what repeats others, are not. */
 static bool is_usual(const lw_model *model, lw_quantity_kind kind, int object, int component) {
+    if (kind == LW_Q_PARAMETER) return lw_model_event_sets(model, LW_SET_PARAMETER, object);
     if (kind == LW_Q_REACTION) return component < 6;
     if (kind == LW_Q_CONSTRAINT) return component < 3;
     if (kind == LW_Q_DISTANCE) return component == 0;
@@ -112,6 +117,10 @@ struct lw_record {
     /* Columns of kind LW_Q_NONE are expressions; their object is an index of these. */
     lw_record_expression *expressions;
     int expression_count, expression_room;
+    lw_arena *compiled; /* memory of the expressions */
+    double *constants;  /* values of the model's parameters with which they were compiled */
+    bool with_inputs;   /* Are inputs among the columns? */
+    double *inputs;     /* their values, those of defaults too */
     unsigned needs;
     double *quaternion;     /* 4 per body: the quaternion of the last row, at first zero */
     double *turned;         /* LW_JOINT_MAX_Q per loop: the coordinates of the last row, at first zero */
@@ -184,6 +193,7 @@ static lw_status add_named(lw_record *record, const lw_state_quantity *quantity,
     record->names[record->count] = (lw_record_column){kept, quantity->unit};
     record->count++;
     record->needs |= quantity->needs;
+    if (quantity->kind == LW_Q_INPUT) record->with_inputs = true;
     return LW_OK;
 }
 
@@ -242,6 +252,10 @@ static int object_count(const lw_model *model, lw_object_kind kind) {
         return model->values.state_count;
     case LW_OBJECT_OUTPUT:
         return model->output_names.count;
+    case LW_OBJECT_INPUT:
+        return model->input_names.count;
+    case LW_OBJECT_PARAMETER:
+        return model->parameter_names.count;
     default:
         return 1;
     }
@@ -261,17 +275,23 @@ static const char *object_name(const lw_model *model, lw_object_kind kind, int o
         return model->values.state_names.names[object];
     case LW_OBJECT_OUTPUT:
         return model->output_names.names[object];
+    case LW_OBJECT_INPUT:
+        return model->input_names.names[object];
+    case LW_OBJECT_PARAMETER:
+        return model->parameter_names.names[object];
     default:
         return model->bodies[object].name;
     }
 }
 
 static const char *object_word(lw_object_kind kind) {
-    return kind == LW_OBJECT_JOINT    ? "joint"
-           : kind == LW_OBJECT_FORCE  ? "force element"
-           : kind == LW_OBJECT_STATE  ? "state"
-           : kind == LW_OBJECT_OUTPUT ? "output"
-                                      : "body";
+    return kind == LW_OBJECT_JOINT       ? "joint"
+           : kind == LW_OBJECT_FORCE     ? "force element"
+           : kind == LW_OBJECT_STATE     ? "state"
+           : kind == LW_OBJECT_OUTPUT    ? "output"
+           : kind == LW_OBJECT_INPUT     ? "input"
+           : kind == LW_OBJECT_PARAMETER ? "parameter"
+                                         : "body";
 }
 
 static lw_status unknown_object(lw_record *record, lw_object_kind kind, const char *name) {
@@ -493,8 +513,8 @@ static bool add_expression(lw_record *record, const char *text, lw_syntax *synta
         record->expressions = more, record->expression_room = room;
     }
     lw_record_expression *e = &record->expressions[record->expression_count];
-    if (!lw_record_expression_compile(record->model, text, record->arena, e, syntax)) {
-        *status = lw_arena_failed(record->arena) ? out_of_memory(record->error) : LW_ERROR_ARGUMENT;
+    if (!lw_record_expression_compile(record->model, text, record->compiled, e, syntax)) {
+        *status = lw_arena_failed(record->compiled) ? out_of_memory(record->error) : LW_ERROR_ARGUMENT;
         return *status == LW_ERROR_MEMORY;
     }
     const lw_state_quantity column = {
@@ -543,11 +563,24 @@ static const word *find_word(const char *name, size_t length) {
     return NULL;
 }
 
+/* Adds the parameters that events of the model set; the others do not change. */
+static lw_status add_set_parameters(lw_record *record) {
+    lw_status status = LW_OK;
+    for (int k = 0; k < record->model->parameter_names.count && status == LW_OK; k++) {
+        lw_state_quantity quantity;
+        if (!lw_model_event_sets(record->model, LW_SET_PARAMETER, k)) continue;
+        lw_quantity_make(record->model, LW_Q_PARAMETER, k, 0, &quantity);
+        status = add(record, &quantity);
+    }
+    return status;
+}
+
 static lw_status add_item(lw_record *record, char *item) {
     if (!item[0]) return wrong(record, "write e.g. joint(*), reaction(pin), ledger", "an item is empty");
     char *open = strchr(item, '('), *close = strrchr(item, ')'), all[] = "*)";
     const word *w = find_word(item, open ? (size_t)(open - item) : strlen(item));
     if (w && !open && strcmp(w->name, "momentum") == 0) w = &total_momentum;
+    if (w && !open && w->object == LW_OBJECT_PARAMETER) return add_set_parameters(record);
     if (w && !open && w->object != LW_OBJECT_POINT && w->object != LW_OBJECT_PAIR)
         return add_word(record, w, all, "*");
     if (!w || w->object == LW_OBJECT_NONE || (open && goes_on(open))) return add_columns(record, item);
@@ -586,7 +619,15 @@ static lw_status prepare(lw_record *record) {
     if (record->needs & LW_NEEDS_MOTION_RATES) record->rates = LW_NEW(record->arena, double, 6 * bodies);
     if (record->needs & LW_NEEDS_FORCES)
         record->forces = LW_NEW(record->arena, lw_force_value, model->force_count + 1);
-    return lw_arena_failed(record->arena) ? out_of_memory(record->error) : LW_OK;
+    if (record->with_inputs) {
+        record->inputs = LW_NEW(record->arena, double, model->input_names.count + 1);
+        record->needs |= lw_record_input_needs(model);
+    }
+    const size_t parameters = (size_t)model->parameter_names.count;
+    record->constants = LW_NEW(record->arena, double, parameters + 1);
+    if (lw_arena_failed(record->arena)) return out_of_memory(record->error);
+    if (parameters) memcpy(record->constants, model->parameter_values, parameters * sizeof(double));
+    return LW_OK;
 }
 
 lw_status lw_record_create(const lw_model *model, const char *list, lw_record **out, lw_error *error) {
@@ -600,7 +641,8 @@ lw_status lw_record_create(const lw_model *model, const char *list, lw_record **
     record->arena = arena;
     record->model = model;
     record->error = error;
-    lw_status status = lw_data_create(model, NULL, &record->data);
+    record->compiled = lw_arena_create(NULL);
+    lw_status status = record->compiled ? lw_data_create(model, NULL, &record->data) : LW_ERROR_MEMORY;
     status = status == LW_OK ? parse(record, list) : out_of_memory(error);
     if (status == LW_OK) status = prepare(record);
     record->error = NULL;
@@ -618,6 +660,7 @@ void lw_record_destroy(lw_record *record) {
     free(record->table);
     free(record->expressions);
     lw_data_destroy(record->data);
+    lw_arena_destroy(record->compiled);
     lw_arena_destroy(record->arena);
 }
 
@@ -631,8 +674,8 @@ bool lw_record_reactions(const lw_record *record) {
 /* --- values --------------------------------------------------------------------------------------- */
 
 /* Computes what the columns need of the state: poses and twists, forces, accelerations of bodies. */
-static void move_bodies(lw_record *record, const lw_sample *sample, lw_quantity_source *source) {
-    const lw_model *model = record->model;
+static void move_bodies(lw_record *record, const lw_model *model, const lw_sample *sample,
+                        lw_quantity_source *source) {
     lw_data *data = record->data;
     const unsigned needs = record->needs;
     *source = (lw_quantity_source){.t = sample->t,
@@ -659,6 +702,33 @@ static void move_bodies(lw_record *record, const lw_sample *sample, lw_quantity_
         lw_force_values(model, data, sample->t, !sample->ledger, record->forces);
         source->forces = record->forces;
     }
+    if (record->with_inputs) {
+        const size_t inputs = (size_t)model->input_names.count * sizeof *record->inputs;
+        lw_values_compute(model, data, sample->t, source, &model->values.for_all);
+        memcpy(record->inputs, data->computed, inputs);
+        source->inputs = record->inputs;
+    }
+}
+
+/* Parameters are constants in expressions, and may have changed since these were compiled; then they are
+ * compiled again. */
+static void renew_expressions(lw_record *record, const lw_model *model) {
+    const size_t size = (size_t)model->parameter_names.count * sizeof *record->constants;
+    if (record->expression_count == 0 || size == 0) return;
+    if (memcmp(record->constants, model->parameter_values, size) == 0) return;
+    lw_arena *arena = lw_arena_create(NULL);
+    for (int k = 0; arena && k < record->expression_count; k++) {
+        lw_syntax syntax;
+        lw_record_expression again = {0};
+        if (!lw_record_expression_compile(model, record->expressions[k].text, arena, &again, &syntax))
+            again.function = NULL; /* Its values are not known. */
+        record->expressions[k] = again;
+    }
+    if (!arena)
+        for (int k = 0; k < record->expression_count; k++) record->expressions[k].function = NULL;
+    lw_arena_destroy(record->compiled);
+    record->compiled = arena;
+    memcpy(record->constants, model->parameter_values, size);
 }
 
 /* Gives a quaternion the sign that is nearer to that of the last row. */
@@ -689,16 +759,18 @@ void lw_record_row(lw_record *record, const lw_sample *sample, double *row) {
     double vector[LW_QUANTITY_COMPONENTS];
     lw_quantity_source source;
     const lw_state_quantity *last = NULL;
-    move_bodies(record, sample, &source);
+    const lw_model *model = sample->model ? sample->model : record->model;
+    renew_expressions(record, model);
+    move_bodies(record, model, sample, &source);
     for (size_t k = 0; k < record->count; k++) {
         const lw_state_quantity *c = &record->columns[k];
         if (c->kind == LW_Q_NONE) {
-            row[k] = lw_record_expression_value(record->model, record->data, &source,
-                                                &record->expressions[c->object]);
+            lw_record_expression *e = &record->expressions[c->object];
+            row[k] = e->function ? lw_record_expression_value(model, record->data, &source, e) : NAN;
             continue;
         }
         if (!last || !lw_quantity_same_vector(last, c)) {
-            lw_quantity_vector(record->model, record->data, &source, c, vector);
+            lw_quantity_vector(model, record->data, &source, c, vector);
             if (c->kind == LW_Q_ROTATION) keep_sign(record, c->object, vector);
             if (c->kind == LW_Q_COORDINATE && c->other >= 0) keep_turns(record, c, vector);
         }

@@ -8,6 +8,7 @@
 #include "io/results/record_expression.h"
 #include "model/signals.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MOST_QUANTITIES = 64 };
@@ -77,6 +78,15 @@ bool lw_record_expression_compile(const lw_model *model, const char *text, lw_ar
     if (named > 0) expression->needs |= LW_NEEDS_KINEMATICS; /* Signals may need anything. */
     for (int k = 0; k < own->quantity_count && named > 0; k++) expression->needs |= own->quantities[k].needs;
     return expression->function != NULL;
+}
+
+unsigned lw_record_input_needs(const lw_model *model) {
+    const lw_values *own = &model->values;
+    unsigned needs = 0;
+    for (int k = 0; k < own->input_count; k++)
+        if (isnan(model->input_defaults[k])) needs |= LW_NEEDS_KINEMATICS;
+    for (int k = 0; k < own->quantity_count && needs; k++) needs |= own->quantities[k].needs;
+    return needs;
 }
 
 double lw_record_expression_value(const lw_model *model, lw_data *data, const lw_quantity_source *source,

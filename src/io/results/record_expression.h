@@ -17,6 +17,8 @@ typedef struct lw_record_expression {
 /* Compiles text; false with syntax filled if that fails, and with an empty message if memory is out. */
 bool lw_record_expression_compile(const lw_model *model, const char *text, lw_arena *arena,
                                   lw_record_expression *expression, lw_syntax *syntax);
+/* What the values of inputs need of a state, whose defaults may be expressions: bits of LW_NEEDS_*. */
+unsigned lw_record_input_needs(const lw_model *model);
 /* Its value in the state of data. Does not allocate. */
 double lw_record_expression_value(const lw_model *model, lw_data *data, const lw_quantity_source *source,
                                   lw_record_expression *expression);

@@ -7,7 +7,7 @@
  */
 #include "io/results/read_results.h"
 #include "io/results/results_writer.h"
-#include "model/quantity.h"
+#include "model/signals.h"
 
 #include <linkwork/io.h>
 
@@ -207,6 +207,94 @@ lw_status lw_results_state(const char *path, const lw_model *model, double at, d
     free(state_q);
     free(state_v);
     free(state_own);
+    return status;
+}
+
+/* --- inputs and parameters ------------------------------------------------------------------------ */
+
+/* A value that an event or a caller may have set, and its column, or -1. */
+typedef struct set_value {
+    bool is_input;
+    int index, column;
+} set_value;
+
+static lw_status find_set_values(const lw_model *model, lw_results_table *table, const char *path,
+                                 set_value *list, int *count, lw_error *error) {
+    const int inputs = model->input_names.count, all = inputs + model->parameter_names.count;
+    *count = 0;
+    for (int k = 0; k < all; k++) {
+        const bool input = k < inputs;
+        const int index = input ? k : k - inputs;
+        const char *name = (input ? model->input_names.names : model->parameter_names.names)[index];
+        const bool by_event = lw_model_event_sets(model, input ? LW_SET_INPUT : LW_SET_PARAMETER, index);
+        /* Nobody but an event sets an input whose default is an expression, such as a table of --input, and a
+         * parameter that none sets is the model's. */
+        if (!by_event && (!input || isnan(model->input_defaults[index]))) continue;
+        const int column = lw_results_table_column(table, name);
+        if (column >= 0) {
+            table->columns[column].wanted = true;
+            list[(*count)++] = (set_value){input, index, column};
+        } else if (by_event) {
+            char message[200];
+            snprintf(
+                message, sizeof message,
+                "the file lacks %.100s, %s that an event of the model sets, so that its value is not known",
+                name, input ? "an input" : "a parameter");
+            return fault(error, path, "record it, e.g. --record \"joint, state, input, parameter, ...\"",
+                         message);
+        }
+    }
+    return LW_OK;
+}
+
+/* Does the default of the input, an expression, give this value in the state? */
+static bool is_default(const lw_model *model, lw_data *data, double t, int input, double value) {
+    const lw_quantity_source source = {.t = t};
+    lw_values_compute(model, data, t, &source, &model->values.for_all);
+    return fabs(data->computed[input] - value) <= 1e-12 * fabs(value);
+}
+
+lw_status lw_results_values(const char *path, const lw_model *model, double t, const double *q,
+                            const double *v, const double *states, double *inputs, double *parameters,
+                            lw_error *error) {
+    if (!path || !model || isnan(t) || !lw_given(q, model->nq) || !lw_given(v, model->nv) ||
+        !lw_given(states, lw_model_state_count(model)) || !lw_given(inputs, model->input_names.count) ||
+        !lw_given(parameters, model->parameter_names.count))
+        return lw_call_needs("the path of a results file, a model, a state, and places for the values",
+                             error);
+    const int input_count = model->input_names.count, parameter_count = model->parameter_names.count;
+    for (int k = 0; k < input_count; k++) inputs[k] = model->input_defaults[k];
+    for (int k = 0; k < parameter_count; k++) parameters[k] = model->parameter_values[k];
+    lw_results_table *table = NULL;
+    lw_data *data = NULL;
+    int count = 0;
+    set_value *list = calloc((size_t)(input_count + parameter_count + 1), sizeof *list);
+    lw_status status = list ? lw_data_create(model, NULL, &data) : LW_ERROR_MEMORY;
+    if (status == LW_ERROR_MEMORY) (void)lw_out_of_memory(error);
+    if (status == LW_OK) status = lw_results_table_open(path, &table, error);
+    if (status == LW_OK) status = find_set_values(model, table, path, list, &count, error);
+    if (status == LW_OK) table->columns[0].wanted = true;
+    if (status == LW_OK && count > 0) status = lw_results_table_read(table, error);
+    if (status == LW_OK && count > 0) {
+        size_t nearest, row = find_row(table, t, &nearest);
+        if (row == table->row_count) status = no_row(table, path, t, nearest, error);
+        lw_data_set_values(model, data, NULL, states);
+        lw_take_state(model, data, t, q, v);
+        lw_velocities(model, data);
+        lw_world_poses(model, data);
+        for (int k = 0; k < count && status == LW_OK; k++) {
+            const double value = table->columns[list[k].column].values[row];
+            const int index = list[k].index;
+            if (!isfinite(value)) continue; /* Earlier rows of a file that was gone on with may lack it. */
+            if (!list[k].is_input)
+                parameters[index] = value;
+            else if (!isnan(model->input_defaults[index]) || !is_default(model, data, t, index, value))
+                inputs[index] = value;
+        }
+    }
+    lw_results_table_close(table);
+    lw_data_destroy(data);
+    free(list);
     return status;
 }
 
