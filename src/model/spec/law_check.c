@@ -1,9 +1,10 @@
 /* law_check.c - the expressions of a spec that stay expressions: which of them other parameters break.
  *
  * Motions, laws, signals, rates, outputs and events depend on time and state, and on parameters, which are
- * constants in them. A constant part such as 1/k may have no value for some parameter; the reader refuses such
- * a file, and lw_spec_set_parameter the value. Expressions are compiled by their syntax alone, as the reader
- * does, since joints and bodies may be added in any order; one that had a fault before is left to compiling.
+ * constants in them. A constant part such as 1/k may have no value for some parameter; the reader refuses
+ * such a file, and lw_spec_set_parameter the value. Expressions are compiled by their syntax alone, as the
+ * reader does, since joints and bodies may be added in any order; one that had a fault before is left to
+ * compiling.
  *
  * Cost     O(total length of the expressions x number of parameters).
  */
