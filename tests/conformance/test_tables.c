@@ -402,7 +402,7 @@ static void specs(void **state) {
 /* --- files ---------------------------------------------------------------------------------------- */
 
 static void put_file(const char *folder, const char *name, const char *text) {
-    char path[300];
+    char path[700];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
@@ -411,7 +411,7 @@ static void put_file(const char *folder, const char *name, const char *text) {
 }
 
 static bool file_has(const char *folder, const char *name, const char *part) {
-    char path[300], text[4000];
+    char path[700], text[4000];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
@@ -421,7 +421,7 @@ static bool file_has(const char *folder, const char *name, const char *part) {
 }
 
 static lw_spec *read_from(const char *folder, const char *name) {
-    char path[300];
+    char path[700];
     lw_spec *spec = NULL;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     assert_int_equal(lw_read_model(path, NULL, 0, NULL, &spec), LW_OK);
@@ -429,7 +429,7 @@ static lw_spec *read_from(const char *folder, const char *name) {
 }
 
 static void write_to(const lw_spec *spec, const char *folder, const char *name) {
-    char path[300];
+    char path[700];
     lw_error error;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (lw_write_model(spec, path, &error) != LW_OK) fail_msg("%s", error.message);
@@ -494,7 +494,7 @@ static void files(void **state) {
     same_points(spec, back);
     lw_spec_destroy(back);
     /* an input from a column: its dimension must fit; the written model holds it */
-    char path[300];
+    char path[700];
     put_file(folder, "u.csv", "t,u [mm],m [kg]\n0,0,0\n1,1,1\n");
     snprintf(path, sizeof path, "%s/u.csv", folder);
     assert_int_equal(lw_read_input(spec, "u", path, "m", &error), LW_ERROR_FILE);
