@@ -81,7 +81,7 @@ static int plot(const cli_command *command, int argc, char **argv) {
     for (int k = 0; k < y.count; k++) columns[count++] = y.items[k];
     if (how.x && count == 0)
         return cli_say(command, CLI_WRONG,
-                       "--x %s has nothing to be drawn against; name columns, e.g. --y body.load.z", how.x);
+                       "--x %s has nothing to be drawn against; name columns, e.g. --y pin.q", how.x);
 
     char name[4096];
     size_t stem = stem_of(files[0]) > 0 ? stem_of(files[0]) : strlen(files[0]);
@@ -108,6 +108,6 @@ const cli_command cli_plot = {
     "named gets a panel\nof its own; names joined by + share one, and * stands for anything. Without names, "
     "joint coordinates and the energies are\ndrawn. Of many curves those that differ most are drawn; --all "
     "draws every one.\n"
-    "A path:  linkwork plot crane.h5 --x body.load.x --y body.load.z\n"
-    "Paths:   linkwork plot crane.h5 --x \"body.*.x\" --y \"body.*.z\"",
+    "A path:  linkwork plot crane.h5 --x \"com(load).x\" --y \"com(load).z\"\n"
+    "Paths:   linkwork plot crane.h5 --x \"com(*).x\" --y \"com(*).z\"",
     plot};

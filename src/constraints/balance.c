@@ -433,8 +433,8 @@ static void measure_violation(const lw_balance *b, lw_loop_violation *open) {
     }
 }
 
-/* In equilibrium, accelerations are the rounding of those that the forces on a body would cause one by one:
- * angular and linear. A body much lighter than others, or nearly without inertia, moves as the others let
+/* In equilibrium, accelerations are the rounding, or the accuracy of the method, of those that the forces on a
+ * body would cause one by one: angular and linear. A body much lighter than others, or nearly without inertia, moves as the others let
  * it. */
 static void unbalanced(const lw_balance *b, int body, double size[2]) {
     const double part = 1e-6; /* Relative to the heaviest body. */
@@ -491,7 +491,7 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_
         bool closure = row->joint >= 0;
         note_worst(worst,
                    amount_of(isfinite(rest) ? excused : rest, sum, sum,
-                             b->noise * unit * fastest + solution_noise * unbalanced_row(b, row)),
+                             b->noise * (unit * fastest + unbalanced_row(b, row))),
                    closure ? LW_BALANCE_CLOSURE : LW_BALANCE_CONSTRAINT,
                    closure ? row->joint : row->constraint);
     }
@@ -572,13 +572,12 @@ static void check_drives(const lw_balance *b, const double *vdot, lw_balance_res
         unbalanced(b, motion->body, own);
         if (model->links[motion->body].parent > 0) unbalanced(b, model->links[motion->body].parent, before);
         for (int c = 0; c < 2; c++)
-            noise[c] =
-                digits[c] + b->noise * fastest * (c ? b->length : 1) + solution_noise * (own[c] + before[c]);
+            noise[c] = digits[c] + b->noise * (fastest * (c ? b->length : 1) + own[c] + before[c]);
         for (int v = first; v < first + motion->count; v++) {
             double size = fabs(vdot[v]) + fabs(b->data->vdot[v]), *S = b->data->S + 6 * v;
             double turn = lw_v3_dot(S, S), slide = lw_v3_dot(S + 3, S + 3);
             double floor = fmax(turn > 0 ? noise[0] / sqrt(turn) : 0, slide > 0 ? noise[1] / sqrt(slide) : 0);
-            note_worst(worst, amount_of(vdot[v] - b->data->vdot[v], size, size, floor), LW_BALANCE_JOINT,
+            note_worst(worst, amount_of(vdot[v] - b->data->vdot[v], size, size, floor), LW_BALANCE_DRIVE,
                        model->bodies[motion->body].joint_index);
         }
     }
@@ -714,6 +713,11 @@ lw_status lw_balance_verdict(const lw_model *model, const lw_balance_result *res
         place = model->joints[result->index].place;
         kind = "joint", name = model->joints[result->index].name;
         what = "the accelerations do not keep the loop closed that it closes";
+        break;
+    case LW_BALANCE_DRIVE:
+        place = model->joints[result->index].place;
+        kind = "joint", name = model->joints[result->index].name;
+        what = "it does not accelerate as its motion prescribes";
         break;
     case LW_BALANCE_SPEED:
         place = model->joints[result->index].place;

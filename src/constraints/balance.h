@@ -48,6 +48,7 @@ typedef enum lw_balance_object {
     LW_BALANCE_NOWHERE = 0,
     LW_BALANCE_BODY,
     LW_BALANCE_JOINT,     /* The transmitted force along its free directions. */
+    LW_BALANCE_DRIVE,     /* The acceleration of a prescribed speed of the joint. */
     LW_BALANCE_SPEED,     /* A speed of the joint is not the one given. */
     LW_BALANCE_CLOSURE,   /* The acceleration of a joint that closes a loop. */
     LW_BALANCE_CONSTRAINT /* The acceleration of a constraint. */

@@ -129,7 +129,7 @@ static void on_bodies(const lw_data *data, const lw_force *force, const int bodi
 }
 
 void lw_force_values(const lw_model *model, lw_data *data, double t, bool potential, lw_force_value *values) {
-    lw_signals(model, data, t); /* What laws of the elements use. */
+    lw_signals(model, data, t);
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
         touched kept;

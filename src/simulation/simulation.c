@@ -9,7 +9,8 @@
  * (model_knots.c). No step goes past a knot: the integrator stops there and restarts. Of the two sides of a
  * jump it sees the left one up to the knot and the right one from there on, whatever the comparison says at
  * the knot itself, and so do samples: times that expressions see are moved into the span between two knots,
- * by a few units of rounding (docs/theory/integrators.md, "Knots").
+ * by a few units of rounding (docs/theory/integrators.md, "Knots"). The last sample of a run that ends at a
+ * knot is that of the left side.
  *
  * Cost     advance: the integrator's evaluations, and one conversion of coordinates when the caller requests
  *          the state; nothing is allocated unless another integrator takes over.
@@ -357,7 +358,11 @@ static lw_status go(lw_simulation *s, double t, bool step, double t_stop, lw_err
             status = step ? take_step(s, &reached, error) : integrate(s, reached, error);
         if (status == LW_OK) {
             s->t = reached;
-            if (reached >= s->span.stop) status = pass_knot(s, error);
+            /* The last sample of a run belongs to the run: a motion that ends there still has its speed. */
+            if (reached >= s->span.stop && reached >= t_stop)
+                s->stale = true;
+            else if (reached >= s->span.stop)
+                status = pass_knot(s, error);
         }
         if (status == LW_OK) {
             if (step || reached >= t) return LW_OK;

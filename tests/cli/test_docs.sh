@@ -11,7 +11,7 @@ for document in "$source_dir"/docs/*.md "$source_dir"/docs/tutorial/*.md; do
     ln -s "$source_dir/problems" problems
     cp "$source_dir/problems/gantry/model.yaml" gantry.yaml
     awk '/[Ss]ave this as `/ {file = $0; sub(/.*[Ss]ave this as `/, "", file); sub(/`.*/, "", file)}
-         /^```yaml$/ {inside = 1; next} /^```$/ {if (inside) file = ""; inside = 0}
+         /^```(yaml|csv)$/ {inside = 1; next} /^```$/ {if (inside) file = ""; inside = 0}
          inside && file != "" {print >file}' "$document"
     while IFS= read -r line; do
         command=$(sed -E 's/^    //; s/  +#.*$//' <<<"$line")

@@ -179,6 +179,24 @@ if [[ -w /dev/full ]]; then
     says err "cannot be written"
     [[ -c /dev/full ]] || fail "/dev/full is gone"
 fi
+# Tables of a recorded run come from the results file: their own files need not be there any more.
+mkdir "$work/tabled"
+printf 'time [s],push [N]\n0,0\n1,5\n' >"$work/tabled/push.csv"
+cat >"$work/tabled/model.yaml" <<'MODEL'
+linkwork: 1
+tables: {push: {file: push.csv, x: time, y: push}}
+bodies: {cart: {mass: 1, inertia: [1, 1, 1]}}
+joints: {rail: {type: prismatic, between: [ground, cart], axis: [1, 0, 0]}}
+forces: {drive: {type: drive, joint: rail, force: push(t)}}
+run: {end: 1}
+MODEL
+for format in csv h5; do
+    expect 0 run "$work/tabled/model.yaml" --out "$work/tabled.$format"
+done
+rm -r "$work/tabled"
+for format in csv h5; do
+    expect 0 view "$work/tabled.$format" --out "$work/tabled.html"
+done
 # Without a browser the page is there all the same.
 status=0
 PATH=/nonexistent "$linkwork" view "$work/pendulum.yaml" --out "$work/png.html" --png 0.5 >"$work/out" 2>"$work/err" || status=$?

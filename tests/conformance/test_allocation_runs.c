@@ -197,9 +197,9 @@ static void signals(void **state) {
     const char *const problem = "signals";
     int run = 0;
     lw_model *model = compile_or_fail(read_text_spec(
-        "linkwork: 1\nname: signals\nsignals: {e: 1 - pin.q - 0.1*body.b.x, w: e + other}\n"
+        "linkwork: 1\nname: signals\nsignals: {gap: 1 - pin.q - 0.1*body.b.x, w: gap + other}\n"
         "inputs: {u: 2*t, other: w0*t}\nparameters: {w0: 3}\n"
-        "states: {i: {rate: e + kinetic, start: 1}, lag: {rate: (u - lag)/0.1, start: 0}}\n"
+        "states: {i: {rate: gap + 0.1*kinetic, start: 1}, lag: {rate: (u - lag)/0.1, start: 0}}\n"
         "bodies:\n  b: {mass: 1, com: [0, 0, -1], inertia: [1, 1, 1]}\njoints:\n"
         "  pin: {type: revolute, point: [0, 0, 0], axis: [0, 1, 0], between: [ground, b]}\nforces:\n"
         "  f: {type: drive, joint: pin, torque: w + i - 3*pin.v + lag}\n"

@@ -233,12 +233,43 @@ static void test_structure(void **unused) {
     lw_spec_destroy(spec);
 }
 
+/* A lift that holds still under a load at rest: nothing accelerates, so that the accuracy of an approximate method is that of the
+ * forces, which it must not be refused for. */
+static void test_rest(void **unused) {
+    (void)unused;
+    static const char text[] =
+        "linkwork: 1\n"
+        "bodies:\n"
+        "  lift: {mass: 10, inertia: [1, 1, 1]}\n"
+        "  load: {mass: 300, inertia: [1, 1, 1]}\n"
+        "joints:\n"
+        "  rail: {type: prismatic, between: [ground, lift], axis: [0, 0, 1], motion: 0}\n"
+        "  slide: {type: prismatic, between: [ground, load], axis: [0, 0, 1]}\n"
+        "forces:\n"
+        "  foot: {type: applied, body: load, against: lift, point: [0, 0, 0], force: [0, 0, 300*9.81]}\n";
+    lw_spec *spec = NULL;
+    lw_model *model = NULL;
+    assert_int_equal(lw_read_model_text(text, sizeof text - 1, "text", NULL, 0, NULL, &spec), LW_OK);
+    assert_int_equal(lw_model_compile(spec, NULL, NULL, &model), LW_OK);
+    for (int m = 0; m < lw_method_count(); m++) {
+        double q[2] = {0}, v[2] = {0}, vdot[2], reactions[12];
+        lw_error error = {0};
+        const char *method = lw_method_at(m).name;
+        const lw_status status = lw_accelerations(model, method, 0, q, v, vdot, reactions, NULL, &error);
+        if (status == LW_ERROR_UNSUPPORTED) continue;
+        if (status != LW_OK) fail_msg("%s: %s", method, error.message);
+        const double near = strcmp(method, "penalty") == 0 ? 1e-5 : 1e-12;
+        assert_true(fabs(vdot[0]) < near && fabs(vdot[1]) < near);
+        assert_true(fabs(reactions[2] - 310 * 9.81) < near * 310 * 9.81);
+    }
+    lw_model_destroy(model);
+    lw_spec_destroy(spec);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_massless),
-        cmocka_unit_test(test_structure),
+        cmocka_unit_test(test_trees),     cmocka_unit_test(test_loops), cmocka_unit_test(test_massless),
+        cmocka_unit_test(test_structure), cmocka_unit_test(test_rest),
     };
     int status = cmocka_run_group_tests(tests, NULL, NULL);
     /* a spin that moves next to no inertia may be anything */

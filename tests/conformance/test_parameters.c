@@ -214,12 +214,13 @@ static void test_caller_changes(void **state) {
 static void test_sentences(void **state) {
     (void)state;
     static const char text[] = "linkwork: 1\n"
-                               "parameters: {N: 2, d: 4}\n"
+                               "parameters: {N: 2, d: 4, T: 3}\n"
                                "bodies:\n"
                                "  rod{i}: {repeat: {i: 1..N}, mass: 1/d, inertia: [1, 1, 1]}\n"
                                "joints:\n"
                                "  pin{i}: {repeat: {i: 1..N}, type: free, between: [ground, 'rod{i}']}\n"
-                               "run: {end: d}\n";
+                               "run: {end: d}\n"
+                               "states: {lag: {rate: (1 - lag)/(T - 1), start: 0}}\n";
     static const struct {
         const char *name;
         double value;
@@ -236,6 +237,9 @@ static void test_sentences(void **state) {
         {"d", -1,
          "test:7:12: parameter \"d\" cannot have this value: a value would be -1; it must be positive"},
         {"d", INFINITY, "test:2:23: parameter \"d\": its value would not be finite; give a finite number"},
+        {"T", 1,
+         "test:8:31: state \"lag\": parameter \"T\" cannot have this value: \"(1 - lag)/(T - 1)\": division "
+         "by zero; the divisor is 0 whatever the variables are; check the parameters in it"},
         {"D", 1, "test: there is no parameter \"D\" to set; did you mean \"d\"?"},
     };
     lw_spec *spec = NULL;

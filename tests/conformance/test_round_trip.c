@@ -162,6 +162,8 @@ static void test_problems(void **unused) {
         lw_spec *back = read_file(path);
         same_spec(spec, back);
         lw_spec_destroy(back);
+        /* A text in memory has no folder in which the file of a table could be; its points stand in the text. */
+        for (size_t t = 0; t < lw_spec_table_count(spec); t++) lw_spec_table(spec, t)->file = NULL;
         assert_true(round_trip(spec));
     }
     unlink(path);

@@ -340,13 +340,31 @@ static void quaternions_do_not_jump(void **state) {
     lw_model_destroy(model);
 }
 
+/* Forces of elements that depend on signals are those of the row, not of the row before. */
+static void forces_follow_signals(void **state) {
+    (void)state;
+    lw_model *model = compile_or_fail(
+        read_text_spec("linkwork: 1\nsignals: {push: 3 + 2*rail.q}\n"
+                       "bodies: {cart: {mass: 1, inertia: [1, 1, 1]}}\n"
+                       "joints: {rail: {type: prismatic, between: [ground, cart], axis: [1, 0, 0]}}\n"
+                       "forces:\n  hand: {type: applied, body: cart, point: [0, 0, 0], force: [push, 0, 0]}\n"
+                       "  motor: {type: drive, joint: rail, force: 4*push}\n"));
+    lw_record *record = record_of(model, "force(hand).fx, force(hand).power, force(motor)");
+    for (int k = 0; k < 4; k++) {
+        const double q[1] = {0.5 * k}, v[1] = {2.0 + k}, push = 3 + 2 * q[0];
+        double row[4];
+        lw_record_row(record, &(lw_sample){.q = q, .v = v}, row);
+        assert_true(row[1] == push && row[2] == push * v[0] && row[3] == 4 * push);
+    }
+    lw_record_destroy(record);
+    lw_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_select_columns),
-        cmocka_unit_test(everything_is_everything),
-        cmocka_unit_test(faults_name_the_item_and_the_remedy),
-        cmocka_unit_test(patterns_match),
-        cmocka_unit_test(values_are_those_of_the_public_calls),
+        cmocka_unit_test(forces_follow_signals),    cmocka_unit_test(lists_select_columns),
+        cmocka_unit_test(everything_is_everything), cmocka_unit_test(faults_name_the_item_and_the_remedy),
+        cmocka_unit_test(patterns_match),           cmocka_unit_test(values_are_those_of_the_public_calls),
         cmocka_unit_test(quaternions_do_not_jump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,8 @@ static lw_status read_named(const char *file, const char *results_path, const lw
     return LW_ERROR_FILE;
 }
 
-/* The model that a results file holds as text, or names. Everything about "which model is it" is here. */
+/* The model that a results file holds as bytes, with its tables and settings, or, if an older version has
+ * written it, as text, or names. Everything about "which model is it" is here. */
 static lw_status model_of_results(lw_results_table *table, const char *path, lw_report *report,
                                   lw_spec **spec, lw_model **model, lw_error *error) {
     const char *text = lw_results_table_text(table, "model_text"),
@@ -63,10 +64,13 @@ static lw_status model_of_results(lw_results_table *table, const char *path, lw_
     memcpy(copy, set, strlen(set) + 1);
     lw_setting settings[MOST_SETTINGS];
     size_t count = split_settings(copy, settings);
-    lw_status status = LW_ERROR_FILE;
-    if (text[0])
+    lw_error reason = {0};
+    lw_status status = lw_results_spec(path, spec, &reason);
+    const bool without = status != LW_OK && status != LW_ERROR_MEMORY;
+    if (without) status = LW_ERROR_FILE;
+    if (without && text[0])
         status = lw_read_model_text(text, strlen(text), file[0] ? file : path, settings, count, report, spec);
-    else if (file[0])
+    else if (without && file[0])
         status = read_named(file, path, settings, count, report, spec);
     free(copy);
     if (status == LW_OK) status = lw_model_compile(*spec, NULL, report, model);

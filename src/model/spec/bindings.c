@@ -1,8 +1,9 @@
 /* bindings.c - parameters of a spec that may be changed after reading.
  *
  * lw_spec_set_parameter gives the parameter its value in place of its expression, evaluates the parameters
- * that depend on it in the order in which the reader evaluated them, and then every binding. The spec is
- * changed only if every step succeeds. A field that the caller has changed in between differs from the value
+ * that depend on it in the order in which the reader evaluated them, then every binding, and looks whether
+ * the expressions of the state still have values (law_check.c). The spec is changed only if every step
+ * succeeds. A field that the caller has changed in between differs from the value
  * that the binding has written last, and keeps the caller's value; all other fields get the same value, to
  * the last bit, as if the file were read with the new parameter, because both use lw_binding_apply and the
  * same expressions.
@@ -14,6 +15,7 @@
  */
 #include "model/spec/bindings.h"
 #include "expression/function.h"
+#include "model/spec/law_check.h"
 #include "model/spec/spec_storage.h"
 
 #include <math.h>
@@ -374,6 +376,16 @@ static lw_status renew(const change *c, const lw_binding *binding) {
     return keep_rules(c, binding, results);
 }
 
+/* Values that expressions of the state take their constants from are refused as the reader refuses them. */
+static lw_status check_laws(const change *c) {
+    lw_broken_law broken;
+    if (lw_laws_hold(c->spec, c->constants, c->tables, c->scratch, &broken))
+        return lw_arena_failed(c->scratch) ? lw_out_of_memory(c->error) : LW_OK;
+    return lw_fail_at(c->error, LW_ERROR_MODEL, c->spec->file, broken.place, broken.kind, broken.name,
+                      broken.syntax.remedy, "parameter \"%s\" cannot have this value: \"%.100s\": %s",
+                      c->name, broken.text, broken.syntax.message);
+}
+
 static bool of_table(const lw_binding *binding) {
     return binding->owner == LW_OWNER_POINTS_X || binding->owner == LW_OWNER_POINTS_Y;
 }
@@ -492,12 +504,13 @@ lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value, l
                 .error = error};
     lw_status status = !scratch || lw_arena_failed(scratch) ? lw_out_of_memory(error) : LW_OK;
     if (status == LW_OK) status = renew_parameters(&c, index, value);
-    const bool tables = calls_tables(spec);
+    const bool tables = calls_tables(spec) || lw_laws_call_tables(spec);
     for (size_t k = 0; k < spec->bindings.count && status == LW_OK && tables; k++)
         if (of_table(&spec->bindings.items[k])) status = renew(&c, &spec->bindings.items[k]);
     if (status == LW_OK && tables) status = renew_tables(&c);
     for (size_t k = 0; k < spec->bindings.count && status == LW_OK; k++)
         status = renew(&c, &spec->bindings.items[k]);
+    if (status == LW_OK) status = check_laws(&c);
     if (status == LW_OK) {
         for (size_t k = 0; k < spec->parameter_count; k++) spec->parameters[k].value = c.constants[k].value;
         spec->parameters[index].text = NULL;
