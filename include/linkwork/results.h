@@ -32,6 +32,9 @@ typedef struct lw_sample {
     const double
         *multipliers; /* forces of constraints, one per row of them; NULL unless reactions are asked for */
     const double *inputs; /* values of the model's inputs; NULL: their defaults */
+    /* The model with the parameters of this instant, where events have set some; valid during the call. NULL:
+     * as it was compiled. */
+    const struct lw_model *model;
 } lw_sample;
 
 /* Whether a run is to be trusted: ok, or doubtful, with reasons in plain words that begin with one of

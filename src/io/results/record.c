@@ -113,6 +113,7 @@ struct lw_record {
     lw_record_expression *expressions;
     int expression_count, expression_room;
     unsigned needs;
+    double *parameters;     /* values with which the expressions are compiled */
     double *quaternion;     /* 4 per body: the quaternion of the last row, at first zero */
     double *turned;         /* LW_JOINT_MAX_Q per loop: the coordinates of the last row, at first zero */
     double *rates;          /* accelerations of bodies, if needed */
@@ -581,12 +582,16 @@ static lw_status parse(lw_record *record, const char *list) {
 static lw_status prepare(lw_record *record) {
     const lw_model *model = record->model;
     const size_t bodies = (size_t)model->body_count + 1;
+    const int parameters = model->parameter_names.count;
+    record->parameters = LW_NEW(record->arena, double, parameters + 1);
     record->quaternion = LW_NEW(record->arena, double, 4 * bodies);
     record->turned = LW_NEW(record->arena, double, LW_JOINT_MAX_Q *(size_t)(model->closure_count + 1));
     if (record->needs & LW_NEEDS_MOTION_RATES) record->rates = LW_NEW(record->arena, double, 6 * bodies);
     if (record->needs & LW_NEEDS_FORCES)
         record->forces = LW_NEW(record->arena, lw_force_value, model->force_count + 1);
-    return lw_arena_failed(record->arena) ? out_of_memory(record->error) : LW_OK;
+    if (lw_arena_failed(record->arena)) return out_of_memory(record->error);
+    for (int k = 0; k < parameters; k++) record->parameters[k] = model->parameter_values[k];
+    return LW_OK;
 }
 
 lw_status lw_record_create(const lw_model *model, const char *list, lw_record **out, lw_error *error) {
@@ -630,9 +635,23 @@ bool lw_record_reactions(const lw_record *record) {
 
 /* --- values --------------------------------------------------------------------------------------- */
 
+/* Expressions hold the values of parameters: they are compiled again where an event has set one. Returns
+ * false if memory is out. */
+static bool take_parameters(lw_record *record, const lw_model *model) {
+    const size_t size = (size_t)model->parameter_names.count * sizeof *record->parameters;
+    if (size == 0 || memcmp(record->parameters, model->parameter_values, size) == 0) return true;
+    for (int k = 0; k < record->expression_count; k++) {
+        lw_syntax syntax;
+        lw_record_expression *e = &record->expressions[k];
+        if (!lw_record_expression_compile(model, e->text, record->arena, e, &syntax)) return false;
+    }
+    memcpy(record->parameters, model->parameter_values, size);
+    return true;
+}
+
 /* Computes what the columns need of the state: poses and twists, forces, accelerations of bodies. */
-static void move_bodies(lw_record *record, const lw_sample *sample, lw_quantity_source *source) {
-    const lw_model *model = record->model;
+static void move_bodies(lw_record *record, const lw_model *model, const lw_sample *sample,
+                        lw_quantity_source *source) {
     lw_data *data = record->data;
     const unsigned needs = record->needs;
     *source = (lw_quantity_source){.t = sample->t,
@@ -689,16 +708,20 @@ void lw_record_row(lw_record *record, const lw_sample *sample, double *row) {
     double vector[LW_QUANTITY_COMPONENTS];
     lw_quantity_source source;
     const lw_state_quantity *last = NULL;
-    move_bodies(record, sample, &source);
+    /* An event that sets a parameter leaves another model of the same layout in force. */
+    const lw_model *model = sample->model ? sample->model : record->model;
+    const bool known = take_parameters(record, model);
+    move_bodies(record, model, sample, &source);
     for (size_t k = 0; k < record->count; k++) {
         const lw_state_quantity *c = &record->columns[k];
         if (c->kind == LW_Q_NONE) {
-            row[k] = lw_record_expression_value(record->model, record->data, &source,
-                                                &record->expressions[c->object]);
+            row[k] = known ? lw_record_expression_value(model, record->data, &source,
+                                                        &record->expressions[c->object])
+                           : NAN;
             continue;
         }
         if (!last || !lw_quantity_same_vector(last, c)) {
-            lw_quantity_vector(record->model, record->data, &source, c, vector);
+            lw_quantity_vector(model, record->data, &source, c, vector);
             if (c->kind == LW_Q_ROTATION) keep_sign(record, c->object, vector);
             if (c->kind == LW_Q_COORDINATE && c->other >= 0) keep_turns(record, c, vector);
         }
