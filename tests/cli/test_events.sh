@@ -62,3 +62,31 @@ expect 0 check "$work/kick.yaml"
 # Conserving steps refuse.
 expect 2 run "$work/kick.yaml" --method director --integrator energy-momentum --step 1e-3
 says err "event"
+
+# Columns of forces and expressions follow a parameter that an event sets: here the spring lets go.
+cat >"$work/lets_go.yaml" <<'YAML'
+linkwork: 1
+name: lets go
+parameters: {k: 100 N/m}
+inputs: {push: 3 N}
+bodies: {b: {mass: 2 kg}}
+joints: {g: {type: prismatic, between: [ground, b], axis: [1, 0, 0], q: 0.1}}
+forces:
+  s: {type: torsion, joint: g, stiffness: k}
+  d: {type: drive, joint: g, force: push}
+events:
+  release: {when: t - 0.45 s, do: {set: {k: 0 N/m, push: 1 N}}}
+run: {end: 1 s, output: 0.1 s}
+YAML
+expect 0 run "$work/lets_go.yaml" --quiet --out "$work/lets_go.csv" --record "joint, accelerations, force, k, push, 2*k*g.q"
+python3 - "$work/lets_go.csv" <<'PYTHON' || fail "columns do not follow a parameter that an event sets"
+import csv, sys
+rows = list(csv.DictReader(l for l in open(sys.argv[1]) if not l.startswith("#")))
+assert len(rows) == 11
+for r in rows:
+    t, q = float(r["t [s]"]), float(r["g.q [m]"])
+    k, push = (100, 3) if t < 0.45 else (0, 1)
+    assert float(r["k"]) == k and float(r["push"]) == push, r
+    assert abs(float(r["force(s) [N]"]) + k * q) < 1e-12 and abs(float(r["2*k*g.q"]) - 2 * k * q) < 1e-12, r
+    assert abs(2 * float(r["g.a [m/s^2]"]) - float(r["force(s) [N]"]) - float(r["force(d) [N]"])) < 1e-9, r
+PYTHON
