@@ -69,7 +69,7 @@ linkwork: 1
 name: lets go
 parameters: {k: 100 N/m}
 inputs: {push: 3 N}
-bodies: {b: {mass: 2 kg}}
+bodies: {b: {kind: point, mass: 2 kg}}
 joints: {g: {type: prismatic, between: [ground, b], axis: [1, 0, 0], q: 0.1}}
 forces:
   s: {type: torsion, joint: g, stiffness: k}
