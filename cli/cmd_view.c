@@ -92,6 +92,7 @@ static lw_status film(const lw_model *model, const request *asked, lw_run_option
     stop_watch();
     lw_run_summary summary;
     status = lw_simulate(model, &options, NULL, NULL, &summary, error);
+    if (status == LW_EVENT) status = LW_OK; /* An event of the model has ended the run, as it should. */
     progress_end(&f.bar);
     char failure[2048] = "";
     if (status != LW_OK) lw_error_format(error, failure, sizeof failure);
@@ -136,7 +137,7 @@ static int view_model(const cli_command *command, const char *path, const reques
             /* Accelerations that are not determined, and with them reactions, need not stop the motion. */
             lw_error reason = error;
             lw_animation *without = NULL;
-            lw_status again = film(model, asked, options, "joint, ledger, violation", &without, &error);
+            lw_status again = film(model, asked, options, "joint, output, state, ledger, violation", &without, &error);
             if (again == LW_OK) {
                 char text[1024];
                 snprintf(text, sizeof text, "reactions are left out: %s", reason.message);

@@ -49,6 +49,7 @@ lw_status lw_animation_begin(const lw_model *model, lw_animation **out, lw_error
 void lw_animation_destroy(lw_animation *a) {
     if (!a) return;
     lw_record_destroy(a->record);
+    lw_animation_row_forces_close(a);
     lw_data_destroy(a->data);
     lw_model_destroy(a->owned);
     lw_spec_destroy(a->spec);
@@ -75,22 +76,35 @@ static lw_status take_columns(lw_animation *a) {
     return LW_OK;
 }
 
+/* The list of a record with the force elements, whose arrows the page shows. */
+static lw_status list_with_forces(lw_animation *a, const char *record, const char **list) {
+    lw_status status = LW_OK;
+    *list = record;
+    if (a->model->force_count == 0 || lw_animation_has_many_forces(a, &status)) return status;
+    char *longer = LW_NEW(a->arena, char, strlen(record) + sizeof ", force");
+    if (!longer) return LW_ERROR_MEMORY;
+    sprintf(longer, "%s, force", record);
+    *list = longer;
+    return LW_OK;
+}
+
 lw_status lw_animation_create(const lw_model *model, const char *record, lw_animation **out,
                               lw_error *error) {
     if (out) *out = NULL;
     if (!model || !out) return lw_call_needs("a model and a place for the animation", error);
     if (!record)
-        record = model->joint_count <= MOST_JOINTS_WITH_REACTIONS ? "joint, reaction, ledger, violation"
-                                                                  : "joint, ledger, violation";
+        record = model->joint_count <= MOST_JOINTS_WITH_REACTIONS
+                     ? "joint, reaction, output, state, ledger, violation"
+                     : "joint, output, state, ledger, violation";
     lw_animation *a;
+    const char *list;
     lw_status status = lw_animation_begin(model, &a, error);
     if (status != LW_OK) return status;
-    status = lw_record_create(model, record, &a->record, error);
-    if (status == LW_OK) {
-        status = take_columns(a);
-        if (status == LW_OK) status = lw_animation_force_columns(a);
-        if (status != LW_OK) lw_out_of_memory(error);
-    }
+    if (list_with_forces(a, record, &list) == LW_OK)
+        status = lw_record_create(model, list, &a->record, error);
+    else
+        status = lw_out_of_memory(error);
+    if (status == LW_OK && take_columns(a) != LW_OK) status = lw_out_of_memory(error);
     if (status != LW_OK) {
         lw_animation_destroy(a);
         return status;
@@ -167,14 +181,29 @@ lw_status lw_animation_sample(lw_animation *a, const lw_sample *sample) {
     if (!values) return LW_ERROR_MEMORY;
     lw_record_row(a->record, sample, a->row);
     memcpy(values, a->row + 1, a->recorded * sizeof *values);
-    lw_data_set_values(a->model, a->data, sample->inputs, sample->states);
-    lw_animation_force_values(a, sample->t, sample->q, sample->v, values + a->recorded);
     if (a->count == 1) {
         memcpy(a->q0, sample->q, (size_t)a->model->nq * sizeof *a->q0);
         memcpy(a->v0, sample->v, (size_t)a->model->nv * sizeof *a->v0);
         a->has_state = true;
     }
     return LW_OK;
+}
+
+/* What an event of the model does, in a few words. */
+static const char *what_happens(lw_animation *a, const char *name) {
+    const lw_model *model = a->model;
+    const lw_model_event *event = NULL;
+    char text[400] = "";
+    for (int k = 0; k < model->event_count && !event; k++)
+        if (strcmp(model->events[k].name, name) == 0) event = &model->events[k];
+    if (event && event->action == LW_ACTION_STOP) snprintf(text, sizeof text, "the run stops");
+    if (event && event->action == LW_ACTION_RESTITUTION)
+        snprintf(text, sizeof text, "impact in %.200s", model->joints[event->joint].name);
+    for (int k = 0; event && k < event->set_count; k++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%.40s", k ? ", " : "sets ", event->sets[k].name);
+    }
+    return lw_arena_text(a->arena, text);
 }
 
 lw_status lw_animation_event(lw_animation *a, double t, const char *kind, const char *text) {
@@ -186,10 +215,11 @@ lw_status lw_animation_event(lw_animation *a, double t, const char *kind, const 
         if (!more) return LW_ERROR_MEMORY;
         a->events = more, a->event_room = room;
     }
-    lw_told *event = &a->events[a->event_count++];
-    event->t = t;
-    snprintf(event->kind, sizeof event->kind, "%s", kind);
-    snprintf(event->text, sizeof event->text, "%s", text);
+    const bool own = strcmp(kind, "event") == 0;
+    const lw_told told = {t, lw_arena_text(a->arena, kind), own ? lw_arena_text(a->arena, text) : NULL,
+                          own ? what_happens(a, text) : lw_arena_text(a->arena, text)};
+    if (lw_arena_failed(a->arena)) return LW_ERROR_MEMORY;
+    a->events[a->event_count++] = told;
     return LW_OK;
 }
 

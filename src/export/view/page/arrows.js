@@ -48,10 +48,10 @@ class Arrows {
     });
     model.forces.forEach(force => {
       const prefix = `force(${force.name})`;
-      if (force.type === 'spring' && has(`${prefix}.tension`)) {
+      if (force.type === 'spring' && has(prefix)) {
         for (const side of [0, 1])
           if (force.bodies[side] > 0)
-            add('springForces', force.name, [`${prefix}.tension`], pose => this.point(pose, force.bodies[side], force.points[side]), false, colours.springForce, false, 'N');
+            add('springForces', force.name, [prefix], pose => this.point(pose, force.bodies[side], force.points[side]), false, colours.springForce, false, 'N');
         this.items.filter(i => i.name === force.name && i.kind === 'springForces').forEach((item, k) => {
           const side = force.bodies[0] > 0 ? k : 1;
           item.direct = (pose, value) => {

@@ -32,6 +32,9 @@ function defaultPanels() {
   if (motions[1]) panels.push(['largest distance of a body']);
   const joints = new Set(m.model.joints.map(j => j.name)), own = name => joints.has(name.slice(0, name.lastIndexOf('.')));
   const coordinates = unit => names.filter(c => c.unit === unit && own(c.name) && !c.derived && !/\(difference\)$/.test(c.name)).map(c => c.name);
+  const byUnit = new Map();
+  for (const name of m.model.outputs) if (m.columns.has(name)) byUnit.set(m.columns.get(name).unit, [...(byUnit.get(m.columns.get(name).unit) || []), name]);
+  for (const list of [...byUnit.values()].slice(0, 4)) panels.push(list.slice(0, 6));
   for (const unit of ['rad', 'm']) { const list = coordinates(unit); if (list.length) panels.push(list.slice(0, 6)); }
   if (m.columns.has('total')) panels.push(['kinetic', 'potential', 'total']);
   if (m.columns.has('unaccounted')) panels.push(['unaccounted']);

@@ -105,7 +105,7 @@ class RunPanel {
     const events = motion.about.events;
     if (!events.length) return;
     holder.append(make('h2', { textContent: `Events (${events.length})` }), make('ul', { className: 'list' }, ...events.slice(0, 300).map(e =>
-      make('li', {}, make('button', { type: 'button', title: e.text, onclick: () => onTime(e.t) }, named(`${e.kind}: ${e.text}`), make('span', { className: 'soft', textContent: `${show(e.t, 5)} s` }))))));
+      make('li', {}, make('button', { type: 'button', title: eventText(e), onclick: () => onTime(e.t) }, named(eventText(e)), make('span', { className: 'soft', textContent: `${show(e.t, 5)} s` }))))));
   }
 
   setTime(t) {
@@ -230,8 +230,8 @@ class PartsPanel {
       toggle('Trail', stage.trails.has(pick.index), now => stage.toggleTrail(pick.index, now));
       toggle('Follow', stage.follow === pick.index, now => stage.setFollow(now ? pick.index : -1));
     }
-    const prefix = { body: `body.${about.title}.`, joint: `${about.title}.`, force: `force(${about.title}).` }[pick.kind];
-    const columns = [...app.motions[0].columns.keys()].filter(n => (prefix && n.startsWith(prefix) || pick.kind === 'joint' && n.startsWith(`reaction(${about.title}).`)) && !n.endsWith('(difference)'));
+    const prefix = { body: `com(${about.title}).`, joint: `${about.title}.`, force: `force(${about.title})` }[pick.kind];
+    const columns = [...app.motions[0].columns.keys()].filter(n => (prefix && n.startsWith(prefix) && !n.endsWith('.power') || pick.kind === 'joint' && n.startsWith(`reaction(${about.title}).`)) && !n.endsWith('(difference)'));
     const plot = (text, names) => { if (names.length) tools.append(make('button', { type: 'button', textContent: text, onclick: () => app.plot(names) })); };
     if (pick.kind === 'joint') {
       plot('Plot coordinates', columns.filter(n => /\.(q\w?|d|angle|a1|a2|x|y|z|q[wxyz])$/.test(n) && !n.startsWith('reaction(')));
