@@ -87,9 +87,9 @@ class Plot {
     let margin = 0.06 * (high - low);
     if (margin < 1e-12 * Math.max(Math.abs(low), Math.abs(high), 1e-290)) margin = 0.05 * Math.abs(low) || 1;
     low -= margin; high += margin;
-    g.font = '11px system-ui, sans-serif';
+    g.font = `${h > 170 ? 13 : 11}px system-ui, sans-serif`;
     const marks = ticks(low, high, h / 34), labels = marks.map(v => show(v, 4));
-    const left = Math.max(30, ...labels.map(l => g.measureText(l).width)) + 8, right = w - 8, top = this.board.events.length ? 18 : 6, bottom = h - 18;
+    const left = Math.max(30, ...labels.map(l => g.measureText(l).width)) + 8, right = w - 8, top = this.board.events.length ? 18 : 6, bottom = h - (h > 170 ? 20 : 18);
     this.area = { left, right, top, bottom, low, high };
     const X = t => left + (t - x0) / (x1 - x0) * (right - left), Y = v => bottom - (v - low) / (high - low) * (bottom - top);
     g.strokeStyle = c.line; g.fillStyle = c.soft; g.lineWidth = 1;
@@ -99,9 +99,10 @@ class Plot {
       g.fillText(labels[k], left - 5, Y(v));
     });
     g.textAlign = 'center'; g.textBaseline = 'top';
-    for (const t of ticks(x0, x1, (right - left) / 70)) {
+    const instants = ticks(x0, x1, (right - left) / 70);
+    for (const t of instants) {
       g.beginPath(); g.moveTo(Math.round(X(t)) + 0.5, top); g.lineTo(Math.round(X(t)) + 0.5, bottom); g.stroke();
-      const text = show(t, 6), half = g.measureText(text).width / 2;
+      const text = show(t, 6) + (t === instants[instants.length - 1] ? ' s' : ''), half = g.measureText(text).width / 2;
       g.fillText(text, Math.min(right - half, Math.max(left + half, X(t))), bottom + 4);
     }
     this.events(g, X, top, bottom);

@@ -332,7 +332,8 @@ class Stage {
     } else if (force.type === 'torsion' || force.type === 'drive') {
       if (force.joint < 0) return;
       const joint = this.model.joints[force.joint], geometry = force.type === 'drive'
-        ? driveGeometry(joint, force.speed, this.unit, colours.drive) : torsionGeometry(this.unit, colours.spring, joint.type === 'prismatic');
+        ? driveGeometry(joint, force.speed, this.unit, colours.drive) : force.damps && !force.springs ? jointDamperGeometry(this.unit, colours, joint.type === 'prismatic')
+          : torsionGeometry(this.unit, colours.spring, joint.type === 'prismatic');
       this.elements.push(this.addMesh(this.jointGroups[force.joint][0], geometry, pick, false));
     }
   }
@@ -554,9 +555,16 @@ class Stage {
     return this.planar ? this.stageDirection(this.planar) : V(0.62, 0.42, 1).normalize();
   }
 
+  // Parts of the height at the upper and the lower edge that are kept free.
+  insets() {
+    const h = this.h || 600, narrow = this.w < 620;
+    return [Math.min(0.12, 40 / h), narrow ? Math.min(0.16, 52 / h) : 0.02];
+  }
+
   // Frames all points of the motion, seen from a direction of the stage.
   frame(direction) {
-    const aspect = this.camera.aspect, tanV = Math.tan(this.camera.fov * degrees / 2), tanH = tanV * aspect;
+    // Nothing lies below the legend and the buttons at the edges.
+    const [above, below] = this.insets(), full = Math.tan(this.camera.fov * degrees / 2), tanV = full * (1 - above - below), tanH = full * this.camera.aspect;
     const d = direction.clone().normalize(), up = Math.abs(d.y) > 0.98 ? V(0, 0, -Math.sign(d.y)) : V(0, 1, 0);
     const right = up.clone().cross(d).normalize(), top = d.clone().cross(right);
     let points = [];
@@ -579,7 +587,8 @@ class Stage {
       const q = p.clone().sub(target), z = q.dot(d);
       distance = Math.max(distance, (Math.abs(q.dot(right)) + r) / tanH + z, (Math.abs(q.dot(top)) + r) / tanV + z);
     }
-    distance *= 1.12;
+    distance *= 1.08;
+    target.addScaledVector(top, (above - below) * full * distance);
     this.camera.position.copy(target).addScaledVector(d, distance);
     this.camera.near = distance / 200; this.camera.far = distance * 60;
     this.camera.updateProjectionMatrix();
