@@ -234,6 +234,7 @@ lw_status lw_simulation_source(lw_simulation *s, unsigned needs, double t, const
         source->motion_rates = s->late.motion_rates;
     }
     if (needs & LW_NEEDS_FORCES) {
+        lw_signals(model, s->data, t); /* which laws of forces may read */
         lw_force_values(model, s->data, t, true, s->late.forces);
         source->forces = s->late.forces;
     }

@@ -90,3 +90,31 @@ for r in rows:
     assert abs(float(r["force(s) [N]"]) + k * q) < 1e-12 and abs(float(r["2*k*g.q"]) - 2 * k * q) < 1e-12, r
     assert abs(2 * float(r["g.a [m/s^2]"]) - float(r["force(s) [N]"]) - float(r["force(d) [N]"])) < 1e-9, r
 PYTHON
+
+# Forces whose laws read user states: columns, outputs and events see them as they are at that instant.
+cat >"$work/lag.yaml" <<'YAML'
+linkwork: 1
+name: a force that lags behind
+inputs: {lift: 30 N}
+states: {load: {start: 0 N, rate: "(lift - load)/(1 s)"}}
+bodies: {b: {kind: point, mass: 2 kg}}
+joints: {g: {type: prismatic, between: [ground, b], axis: [1, 0, 0]}}
+forces:
+  pull: {type: drive, joint: g, force: load}
+outputs: {seen: force(pull)}
+events: {ten: {when: force(pull) - 10 N, do: note}}
+run: {end: 1 s, output: 0.05 s}
+YAML
+expect 0 run "$work/lag.yaml" --quiet --out "$work/lag.csv" --record "joint, accelerations, force, state, output"
+python3 - "$work/lag.csv" <<'PYTHON' || fail "forces do not see the user states of the instant"
+import csv, math, sys
+lines = open(sys.argv[1]).read().splitlines()
+rows = list(csv.DictReader(l for l in lines if not l.startswith("#")))
+for r in rows:
+    load = 30 * (1 - math.exp(-float(r["t [s]"])))
+    for name in ("force(pull) [N]", "seen [N]"):
+        assert abs(float(r[name]) - load) < 1e-5, (name, r)
+    assert abs(2 * float(r["g.a [m/s^2]"]) - load) < 1e-5, r
+events = [l.split() for l in lines if l.startswith("# event:")]
+assert len(events) == 1 and abs(float(events[0][2]) - math.log(1.5)) < 1e-6, events
+PYTHON

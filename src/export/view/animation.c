@@ -62,17 +62,27 @@ void lw_animation_destroy(lw_animation *a) {
 
 /* --- columns -------------------------------------------------------------------------------------- */
 
-static lw_status take_columns(lw_animation *a) {
-    const size_t count = lw_record_count(a->record) - 1; /* without time */
+bool lw_animation_is_power(const char *name) {
+    const char *last = strrchr(name, ')');
+    return strncmp(name, "force(", 6) == 0 && last && strcmp(last, ").power") == 0;
+}
+
+/* Takes the columns of the record, without the powers of force elements that nobody has asked for. */
+static lw_status take_columns(lw_animation *a, const char *asked) {
+    const size_t count = lw_record_count(a->record);
     const lw_record_column *names = lw_record_columns(a->record);
-    a->columns = LW_NEW(a->arena, lw_shown_column, count + 1);
-    a->row = LW_NEW(a->arena, double, count + 2);
-    if (!a->row || !a->columns) return LW_ERROR_MEMORY;
-    for (size_t k = 0; k < count; k++)
-        a->columns[k] =
-            (lw_shown_column){names[k + 1].name, names[k + 1].unit,
-                              strcmp(names[k + 1].unit, "J") == 0 || strcmp(names[k + 1].unit, "") == 0};
-    a->recorded = a->column_count = count;
+    const bool powers = strstr(asked, "force") || strstr(asked, "power");
+    a->columns = LW_NEW(a->arena, lw_shown_column, count);
+    a->row = LW_NEW(a->arena, double, count + 1);
+    a->taken = LW_NEW(a->arena, size_t, count);
+    if (!a->row || !a->columns || !a->taken) return LW_ERROR_MEMORY;
+    for (size_t k = 1; k < count; k++) { /* The first is time. */
+        if (!powers && lw_animation_is_power(names[k].name)) continue;
+        a->taken[a->column_count] = k;
+        a->columns[a->column_count++] = (lw_shown_column){
+            names[k].name, names[k].unit, strcmp(names[k].unit, "J") == 0 || names[k].unit[0] == '\0'};
+    }
+    a->recorded = a->column_count;
     return LW_OK;
 }
 
@@ -104,7 +114,7 @@ lw_status lw_animation_create(const lw_model *model, const char *record, lw_anim
         status = lw_record_create(model, list, &a->record, error);
     else
         status = lw_out_of_memory(error);
-    if (status == LW_OK && take_columns(a) != LW_OK) status = lw_out_of_memory(error);
+    if (status == LW_OK && take_columns(a, record) != LW_OK) status = lw_out_of_memory(error);
     if (status != LW_OK) {
         lw_animation_destroy(a);
         return status;
@@ -180,7 +190,7 @@ lw_status lw_animation_sample(lw_animation *a, const lw_sample *sample) {
     double *values = lw_sample_rows_add(&a->values);
     if (!values) return LW_ERROR_MEMORY;
     lw_record_row(a->record, sample, a->row);
-    memcpy(values, a->row + 1, a->recorded * sizeof *values);
+    for (size_t k = 0; k < a->recorded; k++) values[k] = a->row[a->taken[k]];
     if (a->count == 1) {
         memcpy(a->q0, sample->q, (size_t)a->model->nq * sizeof *a->q0);
         memcpy(a->v0, sample->v, (size_t)a->model->nv * sizeof *a->v0);

@@ -44,7 +44,8 @@ struct lw_animation {
     lw_shown_column *columns;
     size_t column_count,
         recorded;    /* the first `recorded` come from the record or file, the rest from row_forces */
-    double *row;     /* workspace of a record's row */
+    double *row;     /* workspace of a record's row, */
+    size_t *taken;   /* and which of its columns are shown */
     double *q0, *v0; /* the first sample, for redundancy and uniqueness */
     bool has_state;
     bool *unique; /* joint_count x 6; NULL: unknown */
@@ -66,6 +67,8 @@ double *lw_sample_rows_add(lw_sample_rows *rows);
 lw_status lw_animation_pose(lw_animation *animation, double t, const double *q);
 /* Makes room for one more sample at time t, or returns the last one's index if t is not later. */
 lw_status lw_animation_time(lw_animation *animation, double t, bool *again);
+/* Is a column the power of a force element? */
+bool lw_animation_is_power(const char *name);
 /* Has the model so many force elements that they are left out? Then a note says so. */
 bool lw_animation_has_many_forces(lw_animation *animation, lw_status *status);
 /* Adds columns of force elements that a results file lacks, and notes why some are not known. */

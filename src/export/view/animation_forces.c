@@ -106,7 +106,8 @@ static lw_status add_columns(lw_animation *a, const lw_results_table *table, str
     if (a->column_count) memcpy(columns, a->columns, a->column_count * sizeof *columns);
     a->columns = columns;
     for (size_t k = 1; k < count; k++) { /* The first is time. */
-        if (lw_results_table_column(table, names[k].name) >= 0) continue;
+        if (lw_results_table_column(table, names[k].name) >= 0 || lw_animation_is_power(names[k].name))
+            continue;
         f->added[f->added_count++] = k;
         columns[a->column_count++] = (lw_shown_column){names[k].name, names[k].unit, false};
     }

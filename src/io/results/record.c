@@ -19,6 +19,7 @@
 #include "io/results/record.h"
 #include "io/results/record_expression.h"
 #include "model/quantity.h"
+#include "model/signals.h"
 
 #include <linkwork/io.h>
 
@@ -675,6 +676,7 @@ static void move_bodies(lw_record *record, const lw_model *model, const lw_sampl
         source->motion_rates = record->rates;
     }
     if (record->forces) {
+        lw_signals(model, data, sample->t); /* which laws of forces may read */
         lw_force_values(model, data, sample->t, !sample->ledger, record->forces);
         source->forces = record->forces;
     }
