@@ -140,7 +140,8 @@ static int view_model(const cli_command *command, const char *path, const reques
             /* Accelerations that are not determined, and with them reactions, need not stop the motion. */
             lw_error reason = error;
             lw_animation *without = NULL;
-            lw_status again = film(model, asked, options, "joint, output, state, ledger, violation", &without, &error);
+            lw_status again =
+                film(model, asked, options, "joint, output, state, ledger, violation", &without, &error);
             if (again == LW_OK) {
                 char text[1024];
                 snprintf(text, sizeof text, "reactions are left out: %s", reason.message);

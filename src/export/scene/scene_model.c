@@ -20,7 +20,8 @@ const lw_paint lw_paints[LW_PAINTS] = {
     {"blue", {0x2b, 0x83, 0xc6}},   {"orange", {0xe8, 0x7a, 0x2e}}, {"green", {0x2a, 0xa8, 0x7e}},
     {"purple", {0xb8, 0x62, 0xa0}}, {"yellow", {0xd9, 0xb1, 0x2e}}, {"sky", {0x62, 0xb8, 0xdc}},
     {"brown", {0xa0, 0x76, 0x4f}},  {"grey", {0x8d, 0x98, 0xa3}},   {"joint", {0x3a, 0x41, 0x49}},
-    {"loop", {0xc2, 0x3b, 0x3b}},   {"spring", {0x6b, 0x74, 0x7d}}, {"bushing", {0xc9, 0x86, 0x2b}}, {"grid", {0xb9, 0xc0, 0xc8}}};
+    {"loop", {0xc2, 0x3b, 0x3b}},   {"spring", {0x6b, 0x74, 0x7d}}, {"bushing", {0xc9, 0x86, 0x2b}},
+    {"grid", {0xb9, 0xc0, 0xc8}}};
 
 /* Sizes relative to the typical extent of a body. */
 static const double link_radius = 0.030, strut_radius = 0.015, rod_radius = 0.022, joint_radius = 0.048;
@@ -56,7 +57,8 @@ static double distance(const double a[3], const double b[3]) {
 
 static lw_part *add_part(builder *b, int body, lw_solid solid, int paint, const double at[3]) {
     lw_part *part = &b->scene->parts[b->scene->part_count++];
-    *part = (lw_part){.kind = "shape", .solid = solid, .body = body, .paint = paint, .rotation = {1, 0, 0, 0}};
+    *part =
+        (lw_part){.kind = "shape", .solid = solid, .body = body, .paint = paint, .rotation = {1, 0, 0, 0}};
     lw_v3_copy(at, part->position);
     return part;
 }
@@ -585,7 +587,8 @@ lw_scene *lw_scene_create(const lw_model *model, const double *sample, lw_arena 
         room += list[i].count;
         b.heaviest = fmax(b.heaviest, lw_model_body_mass(model, (int)i));
     }
-    room += MOST_PARTS_OF_JOINT * (size_t)model->joint_count + MOST_PARTS_OF_FORCE * (size_t)model->force_count;
+    room +=
+        MOST_PARTS_OF_JOINT * (size_t)model->joint_count + MOST_PARTS_OF_FORCE * (size_t)model->force_count;
     scene->parts = LW_NEW(arena, lw_part, room);
     scene->lines =
         LW_NEW(arena, lw_scene_line, (size_t)model->force_count + (size_t)model->constraint_count + 1);

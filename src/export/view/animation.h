@@ -31,9 +31,9 @@ typedef struct lw_shown_column {
 struct lw_animation {
     lw_arena *arena;
     const lw_model *model;
-    lw_model *owned;   /* the model, if the animation owns it */
-    lw_spec *spec;     /* and its spec */
-    lw_record *record; /* of a run; NULL after reading a file */
+    lw_model *owned;                  /* the model, if the animation owns it */
+    lw_spec *spec;                    /* and its spec */
+    lw_record *record;                /* of a run; NULL after reading a file */
     struct lw_row_forces *row_forces; /* of a file */
     lw_data *data;
     double *times;

@@ -17,7 +17,7 @@
 struct lw_row_forces {
     lw_record *record;
     double *row;
-    size_t *added;         /* which columns of the record the animation shows */
+    size_t *added; /* which columns of the record the animation shows */
     size_t added_count;
     int *inputs, *states;  /* columns of the file; -1: there is none */
     double *input, *state; /* their values in a row */
@@ -88,8 +88,9 @@ static lw_status note_inputs(lw_animation *a, const struct lw_row_forces *f) {
     for (int k = 0; k < count && used + 130 < sizeof text; k++)
         if (f->inputs[k] < 0)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%.100s",
-                                     used ? ", " : "inputs are not recorded, so forces are those with the "
-                                                   "model's own values of ",
+                                     used ? ", "
+                                          : "inputs are not recorded, so forces are those with the "
+                                            "model's own values of ",
                                      a->model->input_names.names[k]);
     return used ? lw_animation_note(a, text) : LW_OK;
 }
@@ -144,8 +145,10 @@ lw_status lw_animation_row_forces(lw_animation *a, lw_results_table *table, bool
         if (f->states[k] < 0) lacks = "the states of the model";
     if (lacks) {
         char text[160];
-        snprintf(text, sizeof text, "%s are not recorded, so forces are not known; --record \"joint, force, "
-                 "ledger\" records these", lacks);
+        snprintf(text, sizeof text,
+                 "%s are not recorded, so forces are not known; --record \"joint, force, "
+                 "ledger\" records these",
+                 lacks);
         f->until = -INFINITY;
         return lw_animation_note(a, text);
     }

@@ -212,11 +212,10 @@ class Stage {
     this.groups = model.bodies.map(() => { const g = new THREE.Group(); this.root.add(g); return g; });
     const heaviest = Math.max(...model.bodies.map(b => b.mass), 0), shadows = model.bodies.length <= 120;
     model.bodies.forEach((body, b) => {
-      if (b === 0) { this.addFrame(this.groups[0], 3 * u); return; }
+      if (b === 0) return;
       const own = model.joints.length ? this.attached[b] : [];
       const geometry = bodyGeometry(body, own, colours.bodies[(b - 1) % colours.bodies.length], u, heaviest, this.size);
       if (geometry) this.addMesh(this.groups[b], geometry, { kind: 'body', index: b }, shadows);
-      this.addFrame(this.groups[b], 3 * u);
     });
     this.supports = new Parts(); // of all joints on ground, one mesh
     this.jointGroups = model.joints.map((joint, k) => this.addJoint(joint, k, shadows && model.joints.length <= 120));
@@ -230,6 +229,10 @@ class Stage {
     for (const b of this.trails) this.addTrail(b);
     this.marking();
     this.visibility();
+    // What is fixed on a body keeps its place there: only bodies move.
+    for (const g of this.groups) g.traverse(o => { if (o !== g) { o.updateMatrix(); o.matrixAutoUpdate = false; } });
+    for (const o of [this.root, this.floor]) o.updateMatrix();
+    this.root.matrixAutoUpdate = false;
     this.dirty = true;
   }
 
@@ -452,6 +455,7 @@ class Stage {
     for (const holders of this.jointGroups) for (const h of holders) h.visible = s.joints;
     for (const mesh of this.elements) mesh.visible = s.forces;
     for (const strut of this.struts) strut.group.visible = s.forces || strut.element.type === 'distance';
+    if (s.frames && !this.frames.length) for (const g of this.groups) this.addFrame(g, 3 * this.unit);
     for (const mesh of this.frames) mesh.visible = s.frames;
     this.gridLines.visible = s.grid;
     this.shade.visible = s.shadow && s.grid;
