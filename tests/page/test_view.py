@@ -390,6 +390,27 @@ def check_large(browser, case):
     print(f"{case.name}: {calls} draw calls, {ms:.2f} ms to place {bodies} bodies")
 
 
+def check_trail(browser, case):
+    """A click on a body offers a trail of that point, which then passes there and stays in the address."""
+    browser.open(case.page, "t=0&show=shadow:0&trails=")
+    name, com = browser.run("const b = linkwork.motions[0].model.bodies[3]; return [b.name, b.com]")
+    x, y = browser.run("return linkwork.project(linkwork.body(arguments[0]))", name)
+    box = browser.run("const b = document.getElementById('gl').getBoundingClientRect(); return [b.left, b.top]")
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.devtools("Input.dispatchMouseEvent", type=kind, x=box[0] + x, y=box[1] + y, button="left", clickCount=1)
+    found = browser.run("""const b = [...document.querySelectorAll('#panel-parts .card button')].find(e => e.textContent === 'Trail of this point');
+        if (b) b.click(); return [!!b, document.querySelector('#panel-parts .card b').textContent, [...linkwork.app.stage.trails]]""")
+    expect(found[0] and found[1] == name and len(found[2]) == 1 and found[2][0].startswith("3:"), f"{case.name}: no trail of the point clicked: {found}")
+    if found[2]:
+        point = [float(v) for v in found[2][0].split(":")[1:]]
+        size = browser.run("return linkwork.app.stage.size")
+        at = browser.run("return linkwork.project(linkwork.body(arguments[0], arguments[1]))", name, point)
+        expect(math.dist(at, (x, y)) < 2 and math.dist(point, com) < 0.1 * size, f"{case.name}: the trail's point is at {at}, clicked was {x, y}")
+        time.sleep(0.6)
+        browser.open(case.page, browser.run("return location.hash.slice(1)"))
+        expect(browser.run("return [...linkwork.app.stage.trailLines.keys()]") == found[2], f"{case.name}: the trail is not in the address")
+
+
 def check_frame(browser, case):
     """The script of one picture of 300 bodies: placing everything, cursors of the plots; and the calls that draw, without the drawing
     itself. Other processes make single pictures slower, so the fastest of many counts."""
@@ -515,6 +536,7 @@ def main():
                 expect(False, f"{case.name}: console: {text}")
         check_frame(browser, small)
         check_events(browser, hammer)
+        check_trail(browser, cases[0])
         browser.open(names.page)
         page = browser.run("return [document.title, document.getElementById('title').textContent, document.querySelectorAll('img').length, getComputedStyle(document.querySelector('bdi')).unicodeBidi]")
         expect(page[0] == page[1] and page[0].startswith("</script>") and page[2] == 0 and page[3] == "isolate", f"names: {page}")

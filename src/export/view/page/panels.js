@@ -227,7 +227,10 @@ class PartsPanel {
     const tools = make('div', { className: 'row' }), stage = this.stage, app = this.app;
     if (pick.kind === 'body' && pick.index > 0 && stage) {
       const toggle = (text, on, act) => { const b = make('button', { type: 'button', textContent: text, 'aria-pressed': String(on), onclick: () => { const now = b.getAttribute('aria-pressed') !== 'true'; b.setAttribute('aria-pressed', String(now)); act(now); app.changed(); } }); tools.append(b); };
-      toggle('Trail', stage.trails.has(pick.index), now => stage.toggleTrail(pick.index, now));
+      const trail = (text, key) => toggle(text, stage.trails.has(key), now => stage.toggleTrail(key, now));
+      trail('Trail of the centre', stage.trailKey(pick.index));
+      if (pick.point) trail('Trail of this point', stage.trailKey(pick.index, pick.point));
+      for (const key of stage.trails) if (key.startsWith(`${pick.index}:`) && key !== (pick.point && stage.trailKey(pick.index, pick.point))) trail(`Trail of ${key.split(':').slice(1).map(x => show(Number(x), 3)).join(', ')}`, key);
       toggle('Follow', stage.follow === pick.index, now => stage.setFollow(now ? pick.index : -1));
     }
     const prefix = { body: `com(${about.title}).`, joint: `${about.title}.`, force: `force(${about.title})` }[pick.kind];

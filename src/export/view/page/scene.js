@@ -10,7 +10,7 @@ class Stage {
     this.model = motions[0].model;
     this.show = { joints: true, com: false, frames: false, forces: true, ground: true, grid: true, shadow: true, ghost: true,
       reactions: false, torques: false, springForces: false, applied: true, log: false, scale: 1 };
-    this.quality = 2; this.selected = null; this.loop = -1; this.follow = -1; this.trails = new Set();
+    this.quality = 2; this.selected = null; this.loop = -1; this.follow = -1; this.trails = new Set(); // trails: keys, see trailKey
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
     this.renderer.setClearColor(0x000000, 0);
     this.renderer.gammaOutput = true;
@@ -226,7 +226,7 @@ class Stage {
     this.addGround();
     this.arrows = new Arrows(this);
     this.trailLines = new Map();
-    for (const b of this.trails) this.addTrail(b);
+    for (const key of this.trails) this.addTrail(key);
     this.marking();
     this.visibility();
     // What is fixed on a body keeps its place there: only bodies move.
@@ -427,24 +427,29 @@ class Stage {
 
   // --- trails -------------------------------------------------------------------------------------------------------
 
-  addTrail(body) {
+  // Of a body's centre of mass "3", of another point of it "3:x:y:z".
+  trailKey(body, point) { return point ? [body, ...point.map(x => Number(x.toPrecision(5)))].join(':') : String(body); }
+
+  addTrail(key) {
+    const [body, ...given] = key.split(':').map(Number), point = given.length === 3 ? given : (this.model.bodies[body] || {}).com;
+    if (!(body > 0) || !point || !point.every(Number.isFinite)) { this.trails.delete(key); return; }
     const motion = this.motions[0], span = motion.end - motion.start, count = Math.min(1500, Math.max(2, 2 * motion.keyTimes.length, 400));
     if (!(span > 0)) return;
     const times = Array.from({ length: count }, (_, k) => motion.start + span * k / (count - 1));
-    const points = motion.track(body, this.model.bodies[body].com, times).map(vectorOf);
+    const points = motion.track(body, point, times).map(vectorOf);
     const colour = linear(theme.colours.trail), group = new THREE.Group();
     const past = new THREE.Mesh(tube(points, 0.16 * this.unit), new THREE.MeshBasicMaterial({ color: colour }));
     const all = new THREE.Mesh(past.geometry.clone(), new THREE.MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.24, depthWrite: false }));
     group.add(past, all);
     this.root.add(group);
-    this.trailLines.set(body, { group, past, count });
+    this.trailLines.set(key, { group, past, count });
   }
 
-  toggleTrail(body, on) {
-    if (on) this.trails.add(body); else this.trails.delete(body);
-    const line = this.trailLines.get(body);
-    if (line && !on) { this.root.remove(line.group); this.trailLines.delete(body); }
-    if (!line && on) this.addTrail(body);
+  toggleTrail(key, on) {
+    if (on) this.trails.add(key); else this.trails.delete(key);
+    const line = this.trailLines.get(key);
+    if (line && !on) { this.root.remove(line.group); this.trailLines.delete(key); }
+    if (!line && on) this.addTrail(key);
     this.place(this.time);
   }
 
@@ -642,7 +647,11 @@ class Stage {
     const ray = this.ray || (this.ray = new THREE.Raycaster());
     ray.setFromCamera({ x: 2 * x / this.w - 1, y: 1 - 2 * y / this.h }, this.camera);
     const hits = ray.intersectObjects(this.picks.filter(m => m.visible && m.parent.visible), false);
-    return hits.length ? hits[0].object.userData : null;
+    if (!hits.length) return null;
+    const { kind, index } = hits[0].object.userData, pick = { kind, index };
+    // The point of the body that is pointed at, in its frame.
+    if (kind === 'body') pick.point = hits[0].point.clone().applyMatrix4(new THREE.Matrix4().getInverse(this.groups[index].matrixWorld)).toArray();
+    return pick;
   }
 
   // Pixels of a world point in the canvas.
