@@ -6,6 +6,7 @@
 #include "run_request.h"
 #include "view_picture.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,7 +17,7 @@ static const double large_page = 20e6, frames_per_second = 60, most_samples = 60
 typedef struct request {
     run_request run;
     const char *method, *record, *png, *size;
-    double output;
+    double output, start, most; /* start: NAN if it is not given */
     bool still, quiet;
     cli_changes changes;
 } request;
@@ -50,6 +51,8 @@ static lw_run_options options_of(const lw_model *model, const request *asked) {
     lw_run_options options;
     lw_run_defaults(model, &options);
     run_request_apply(&asked->run, &options);
+    if (!isnan(asked->start)) options.start = asked->start;
+    if (asked->most > 0) options.max_steps = asked->most < 1e18 ? (long)asked->most : 1000000000000000000;
     if (asked->method) options.method = asked->method;
     options.method = cli_method(options.method);
     if (asked->output > 0) {
@@ -92,6 +95,7 @@ static lw_status film(const lw_model *model, const request *asked, lw_run_option
     stop_watch();
     lw_run_summary summary;
     status = lw_simulate(model, &options, NULL, NULL, &summary, error);
+    if (status == LW_EVENT) status = LW_OK; /* An event of the model has ended the run, as it should. */
     progress_end(&f.bar);
     char failure[2048] = "";
     if (status != LW_OK) lw_error_format(error, failure, sizeof failure);
@@ -136,7 +140,8 @@ static int view_model(const cli_command *command, const char *path, const reques
             /* Accelerations that are not determined, and with them reactions, need not stop the motion. */
             lw_error reason = error;
             lw_animation *without = NULL;
-            lw_status again = film(model, asked, options, "joint, ledger, violation", &without, &error);
+            lw_status again =
+                film(model, asked, options, "joint, output, state, ledger, violation", &without, &error);
             if (again == LW_OK) {
                 char text[1024];
                 snprintf(text, sizeof text, "reactions are left out: %s", reason.message);
@@ -199,11 +204,12 @@ static int check_request(const cli_command *command, const request *asked, const
                        files->items[is_results(files->items[0])]);
     if (results && (asked->method || asked->record || asked->run.integrator || asked->run.drift ||
                     asked->still || asked->run.end > 0 || asked->run.step > 0 || asked->run.tolerance > 0 ||
-                    asked->output > 0 || asked->changes.settings.count > 0))
+                    asked->output > 0 || asked->most > 0 || !isnan(asked->start) ||
+                    asked->changes.settings.count > 0 || asked->changes.inputs.count > 0))
         return cli_say(
             command, CLI_WRONG,
-            "%s holds a run already; --method, --integrator, --drift, --step, --tol, --end, --output, "
-            "--record, --set and --still are for a model",
+            "%s holds a run already; --method, --integrator, --drift, --step, --tol, --max-steps, --start, "
+            "--end, --output, --record, --set, --input and --still are for a model",
             files->items[0]);
     if (asked->run.out && strcmp(asked->run.out, "-") != 0 && !ends_with(asked->run.out, ".html") &&
         !ends_with(asked->run.out, ".htm") && !ends_with(asked->run.out, ".glb"))
@@ -273,7 +279,7 @@ static int write_page(const cli_command *command, const cli_list *files, const r
 }
 
 static int view(const cli_command *command, int argc, char **argv) {
-    request asked = {0};
+    request asked = {.start = NAN};
     const cli_option options[] = {
         {"out", "FILE",
          "the page, .html, or glTF, .glb; otherwise beside the model or results, with .html; - is "
@@ -285,6 +291,9 @@ static int view(const cli_command *command, int argc, char **argv) {
          .number = &asked.run.step, .unit = "s"},
         {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &asked.run.tolerance,
          .unit = "1"},
+        {"max-steps", "N", "give a run up that needs more steps than these", "1e9", .number = &asked.most,
+         .unit = "1"},
+        {"start", "T", "from when, s", "1", .number = &asked.start, .unit = "s", .any_sign = true},
         {"end", "T", "until when, s", "10", .number = &asked.run.end, .unit = "s"},
         {"drift", "NAME", "how closed loops stay closed: project, baumgarte, none, closed", "project",
          .text = &asked.run.drift},

@@ -157,6 +157,7 @@ lw_status page_write_motion(const lw_model *model, const lw_run_options *options
     run.interrupted = interrupted;
     run.context = animation;
     status = lw_simulate(model, &run, NULL, NULL, &summary, error);
+    if (status == LW_EVENT) status = LW_OK; /* An event of the model has ended the run, as it should. */
     if (status != LW_OK) lw_error_format(error, failure, sizeof failure);
     if (status != LW_ERROR_STOPPED && lw_animation_samples(animation) > 0) {
         (void)lw_animation_finish(animation, status == LW_OK ? &summary : NULL,

@@ -62,3 +62,59 @@ expect 0 check "$work/kick.yaml"
 # Conserving steps refuse.
 expect 2 run "$work/kick.yaml" --method director --integrator energy-momentum --step 1e-3
 says err "event"
+
+# Columns of forces and expressions follow a parameter that an event sets: here the spring lets go.
+cat >"$work/lets_go.yaml" <<'YAML'
+linkwork: 1
+name: lets go
+parameters: {k: 100 N/m}
+inputs: {push: 3 N}
+bodies: {b: {kind: point, mass: 2 kg}}
+joints: {g: {type: prismatic, between: [ground, b], axis: [1, 0, 0], q: 0.1}}
+forces:
+  s: {type: torsion, joint: g, stiffness: k}
+  d: {type: drive, joint: g, force: push}
+events:
+  release: {when: t - 0.45 s, do: {set: {k: 0 N/m, push: 1 N}}}
+run: {end: 1 s, output: 0.1 s}
+YAML
+expect 0 run "$work/lets_go.yaml" --quiet --out "$work/lets_go.csv" --record "joint, accelerations, force, k, push, 2*k*g.q"
+python3 - "$work/lets_go.csv" <<'PYTHON' || fail "columns do not follow a parameter that an event sets"
+import csv, sys
+rows = list(csv.DictReader(l for l in open(sys.argv[1]) if not l.startswith("#")))
+assert len(rows) == 11
+for r in rows:
+    t, q = float(r["t [s]"]), float(r["g.q [m]"])
+    k, push = (100, 3) if t < 0.45 else (0, 1)
+    assert float(r["k"]) == k and float(r["push"]) == push, r
+    assert abs(float(r["force(s) [N]"]) + k * q) < 1e-12 and abs(float(r["2*k*g.q"]) - 2 * k * q) < 1e-12, r
+    assert abs(2 * float(r["g.a [m/s^2]"]) - float(r["force(s) [N]"]) - float(r["force(d) [N]"])) < 1e-9, r
+PYTHON
+
+# Forces whose laws read user states: columns, outputs and events see them as they are at that instant.
+cat >"$work/lag.yaml" <<'YAML'
+linkwork: 1
+name: a force that lags behind
+inputs: {lift: 30 N}
+states: {load: {start: 0 N, rate: "(lift - load)/(1 s)"}}
+bodies: {b: {kind: point, mass: 2 kg}}
+joints: {g: {type: prismatic, between: [ground, b], axis: [1, 0, 0]}}
+forces:
+  pull: {type: drive, joint: g, force: load}
+outputs: {seen: force(pull)}
+events: {ten: {when: force(pull) - 10 N, do: note}}
+run: {end: 1 s, output: 0.05 s}
+YAML
+expect 0 run "$work/lag.yaml" --quiet --out "$work/lag.csv" --record "joint, accelerations, force, state, output"
+python3 - "$work/lag.csv" <<'PYTHON' || fail "forces do not see the user states of the instant"
+import csv, math, sys
+lines = open(sys.argv[1]).read().splitlines()
+rows = list(csv.DictReader(l for l in lines if not l.startswith("#")))
+for r in rows:
+    load = 30 * (1 - math.exp(-float(r["t [s]"])))
+    for name in ("force(pull) [N]", "seen [N]"):
+        assert abs(float(r[name]) - load) < 1e-5, (name, r)
+    assert abs(2 * float(r["g.a [m/s^2]"]) - load) < 1e-5, r
+events = [l.split() for l in lines if l.startswith("# event:")]
+assert len(events) == 1 and abs(float(events[0][2]) - math.log(1.5)) < 1e-6, events
+PYTHON

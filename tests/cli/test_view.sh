@@ -29,6 +29,10 @@ def column(view, name):
     m = d["views"][view]["motion"]
     return next(c for c in m["columns"] if c["name"] == name)
 times = numbers(d["views"][0]["motion"]["times"], "d")
+def keys(name): # times and values of the keys of a column
+    c = column(0, name)
+    at = numbers(c["k"], "H") if "k" in c else range(len(times))
+    return [(times[k], x) for k, x in zip(at, numbers(c["v"], "f"))]
 sys.exit(0 if eval(sys.argv[2]) else 1)
 PYTHON
 }
@@ -49,6 +53,23 @@ page "$work/other.html" '{c["name"] for c in d["views"][0]["motion"]["columns"]}
 page "$work/piped.html" 'd["title"] == "pendulum"'
 expect 0 view "$work/pendulum.yaml" --still --out "$work/still.html"
 page "$work/still.html" 'len(times) == 1 and "summary" not in d["views"][0]["motion"]'
+
+expect 0 view "$work/pendulum.yaml" --start 1 --end 1.5 --quiet --out "$work/late.html"
+page "$work/late.html" 'times[0] == 1 and times[-1] == 1.5'
+expect 1 view "$work/pendulum.yaml" --max-steps 3 --quiet --out "$work/few.html"
+says err "3 steps"
+cat >"$work/pushed.yaml" <<'YAML'
+linkwork: 1
+name: pushed
+inputs: {push: 0 N}
+bodies: {cart: {kind: point, mass: 1}}
+joints: {rail: {type: prismatic, between: [ground, cart], axis: [1, 0, 0]}}
+forces: {push: {type: drive, joint: rail, force: push}}
+run: {end: 1 s}
+YAML
+printf 't,f\n0,2\n1,2\n' >"$work/push.csv"
+expect 0 view "$work/pushed.yaml" --input "push=$work/push.csv:f" --quiet
+page "$work/pushed.html" 'abs(numbers(column(0, "rail.q")["v"], "f")[-1] - 1) < 1e-6'
 
 # Results of both formats, from another folder, without their model's file: the same motion.
 expect 0 run "$work/pendulum.yaml" --quiet --out "$work/r.csv" --set l=1.5
@@ -77,6 +98,65 @@ for column in d["views"][0]["motion"]["columns"]:
         assert abs(x - true[i]) <= 1e-6 * max(map(abs, true)) + 1e-30, (column["name"], i, x, true[i])
 PYTHON
 
+# Inputs, signals, states, outputs and events. What a row does not tell is computed from the model that the file carries.
+cat >"$work/hammer.yaml" <<'YAML'
+linkwork: 1
+name: hammer
+inputs: {lift: 30 N}
+states: {load: {start: 0 N, rate: "(lift - load)/(1 s)"}}
+bodies:
+  hammer: {mass: 2 kg, shape: box, size: [0.1, 0.1, 0.2]}
+joints:
+  guide: {type: prismatic, between: [ground, hammer], axis: [0, 0, 1]}
+forces:
+  drive: {type: drive, joint: guide, force: lift}
+  pull: {type: applied, body: hammer, point: [0, 0, 0.1], force: [load, 0, lift/10]}
+outputs:
+  height: {value: guide.q, unit: mm}
+events:
+  top: {when: guide.q - 0.5, direction: up, do: {set: {lift: 1 N}}}
+  done: {when: t - 0.8 s, do: stop}
+run: {end: 2 s}
+YAML
+sed '/top:/d' "$work/hammer.yaml" >"$work/lifted.yaml"
+expect 0 view "$work/hammer.yaml"
+silent err
+page "$work/hammer.html" '[(e["name"], e["kind"], e["text"]) for e in d["views"][0]["motion"]["events"]] == [("top", "event", "sets lift"), ("done", "event", "the run stops")]'
+page "$work/hammer.html" 'column(0, "height")["unit"] == "mm" and d["views"][0]["model"]["outputs"] == ["height"] and column(0, "force(drive)")["unit"] == "N" and d["views"][0]["motion"]["summary"]["ok"]'
+page "$work/hammer.html" 'set(numbers(column(0, "force(drive)")["v"], "f")) == {30, 1} and abs(times[-1] - 0.8) < 1e-9'
+for model in hammer lifted; do
+    expect 0 run "$work/$model.yaml" --quiet --out "$work/$model.csv"
+    expect 0 run "$work/$model.yaml" --quiet --out "$work/$model.h5" --record "joint, state, lift, ledger"
+    expect 0 run "$work/$model.yaml" --quiet --out "$work/${model}_told.h5" --record "joint, force, ledger"
+done
+expect 0 run "$work/hammer.yaml" --quiet --out "$work/stateless.csv" --record "joint, ledger"
+rm "$work/hammer.yaml" "$work/lifted.yaml"
+for file in hammer.csv hammer.h5 hammer_told.h5 lifted.csv lifted.h5 lifted_told.h5 stateless.csv; do
+    expect 0 view "$work/$file" --out "$work/${file//./_}.html"
+    expect 0 plot "$work/$file"
+done
+page "$work/hammer_csv.html" '[(e["name"], e["text"]) for e in d["views"][0]["motion"]["events"]] == [("top", "sets lift"), ("done", "the run stops")]'
+# The default record lacks the input after the event has set it: unknown from there on, and said.
+page "$work/hammer_csv.html" 'any("an event sets \"lift\"" in n for n in d["views"][0]["motion"]["notes"])'
+page "$work/hammer_csv.html" 'all(x == 30 if t < 0.386 else x != x for t, x in keys("force(drive)") if abs(t - 0.3866) > 0.002) and len(keys("force(drive)")) > 100'
+page "$work/stateless_csv.html" 'any("the states of the model are not recorded" in n for n in d["views"][0]["motion"]["notes"]) and all(x != x for x in numbers(column(0, "force(drive)")["v"], "f"))'
+# Recorded inputs and states, or no such event: the same forces as a run records. load = 30 (1 - exp(-t)) until the event.
+for model in hammer lifted; do
+    page "$work/${model}_h5.html" 'not any("forces are not known" in n for n in d["views"][0]["motion"]["notes"])'
+    for name in "force(drive)" "force(pull).fx" "force(pull).fz"; do
+        [[ "$(grep -o "{\"name\":\"$name\"[^}]*}" "$work/${model}_h5.html")" == "$(grep -o "{\"name\":\"$name\"[^}]*}" "$work/${model}_told_h5.html")" ]] ||
+            fail "$model: $name of a results file without forces is not that of one with them"
+        grep -qF "\"name\":\"$name\"" "$work/${model}_h5.html" || fail "$model: no $name"
+    done
+done
+page "$work/lifted_h5.html" 'abs(numbers(column(0, "force(pull).fx")["v"], "f")[-1] - 30 * (1 - 2.718281828459045 ** -0.8)) < 1e-4'
+page "$work/lifted_csv.html" 'any("inputs are not recorded" in n and "lift" in n for n in d["views"][0]["motion"]["notes"]) and set(numbers(column(0, "force(drive)")["v"], "f")) == {30}'
+grep -qF ">top<" "$work/hammer.svg" || fail "the plot lacks the event"
+# A run that was killed has not told its events.
+grep -v '^# event\|^# verdict' "$work/hammer.csv" >"$work/killed.csv"
+expect 0 view "$work/killed.csv"
+page "$work/killed.html" 'any("does not tell when" in n for n in d["views"][0]["motion"]["notes"]) and all(x != x for x in numbers(column(0, "force(drive)")["v"], "f"))'
+
 # Two runs.
 expect 0 run "$work/pendulum.yaml" --quiet --out "$work/b.csv" --set l=1
 expect 0 view "$work/r.h5" "$work/b.csv" --out "$work/two.html"
@@ -92,8 +172,8 @@ expect 0 run "$work/pendulum.yaml" --quiet --out "$work/p.h5" --record "pose"
 expect 0 view "$work/p.h5" --out "$work/p.html"
 page "$work/p.html" 'any("ledger is not recorded" in n for n in d["views"][0]["motion"]["notes"])'
 printf 't [s],x [m]\n0,1\n' >"$work/alien.csv"
-expect 2 view "$work/alien.csv"
-says err "holds no model and names none"
+expect 1 view "$work/alien.csv"
+says err "does not carry its model"
 # One row only, and a run that was killed: no summary.
 grep -v '^# ' "$work/b.csv" | awk '/^#/ || n++ < 2' >"$work/one.csv"
 expect 0 view "$work/one.csv" --out "$work/one.html"
@@ -165,6 +245,10 @@ says err 'ends neither in .html nor in .glb'
 expect 1 view "$work/pendulum.yaml" --out "$work/no/folder/page.html"
 says err "no/folder/page.html"
 expect 2 view "$work/r.h5" --end 3
+says err "holds a run already"
+expect 2 view "$work/r.h5" --start 1
+says err "holds a run already"
+expect 2 view "$work/r.h5" --input lift=x.csv:force
 says err "holds a run already"
 expect 2 view "$work/pendulum.yaml" "$work/r.h5"
 says err "both have to be results"

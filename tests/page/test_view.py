@@ -136,6 +136,25 @@ joints:
   pin{i}: {repeat: {i: 1..500}, type: revolute, between: [ground, "link{i}"], point: ["i/50", 0, 0], axis: [1, 0, 0], q: 0.5}
 run: {end: 2, tolerance: 1e-5}
 """
+HAMMER = """
+linkwork: 1
+name: a hammer that is lifted and falls
+inputs: {lift: 30 N}
+bodies:
+  hammer: {mass: 2 kg, shape: box, size: [0.1, 0.1, 0.2]}
+joints:
+  guide: {type: prismatic, between: [ground, hammer], axis: [0, 0, 1]}
+forces:
+  drive: {type: drive, joint: guide, force: lift}
+  pull: {type: applied, body: hammer, point: [0, 0, 0.1], force: [0, 0, lift/10]}
+outputs:
+  height: {value: guide.q, unit: mm}
+events:
+  top: {when: guide.q - 0.5, direction: up, do: {set: {lift: 0 N}}}
+  "highest <b>": {when: guide.v, direction: down, do: note}
+  done: {when: t - 1.2 s, do: stop}
+run: {end: 2 s}
+"""
 NAMES = """
 linkwork: 1
 name: "</script><script>document.title='broken'</script> <!-- \\"quoted\\" & 'so' 🦾 מנוף"
@@ -371,6 +390,80 @@ def check_large(browser, case):
     print(f"{case.name}: {calls} draw calls, {ms:.2f} ms to place {bodies} bodies")
 
 
+def check_trail(browser, case):
+    """A click on a body offers a trail of that point, which then passes there and stays in the address."""
+    browser.open(case.page, "t=0&show=shadow:0&trails=")
+    name, com = browser.run("const b = linkwork.motions[0].model.bodies[3]; return [b.name, b.com]")
+    x, y = browser.run("return linkwork.project(linkwork.body(arguments[0]))", name)
+    box = browser.run("const b = document.getElementById('gl').getBoundingClientRect(); return [b.left, b.top]")
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.devtools("Input.dispatchMouseEvent", type=kind, x=box[0] + x, y=box[1] + y, button="left", clickCount=1)
+    found = browser.run("""const b = [...document.querySelectorAll('#panel-parts .card button')].find(e => e.textContent === 'Trail of this point');
+        if (b) b.click(); return [!!b, document.querySelector('#panel-parts .card b').textContent, [...linkwork.app.stage.trails]]""")
+    expect(found[0] and found[1] == name and len(found[2]) == 1 and found[2][0].startswith("3:"), f"{case.name}: no trail of the point clicked: {found}")
+    if found[2]:
+        point = [float(v) for v in found[2][0].split(":")[1:]]
+        size = browser.run("return linkwork.app.stage.size")
+        at = browser.run("return linkwork.project(linkwork.body(arguments[0], arguments[1]))", name, point)
+        expect(math.dist(at, (x, y)) < 2 and math.dist(point, com) < 0.1 * size, f"{case.name}: the trail's point is at {at}, clicked was {x, y}")
+        time.sleep(0.6)
+        browser.open(case.page, browser.run("return location.hash.slice(1)"))
+        expect(browser.run("return [...linkwork.app.stage.trailLines.keys()]") == found[2], f"{case.name}: the trail is not in the address")
+
+
+def check_frame(browser, case):
+    """The script of one picture of 300 bodies: placing everything, cursors of the plots; and the calls that draw, without the drawing
+    itself. Other processes make single pictures slower, so the fastest of many counts."""
+    browser.open(case.page)
+    browser.run("""window.took = []; const L = linkwork, s = L.app.stage, gl = s.renderer.getContext(); gl.drawElements = gl.drawArrays = () => {};
+        const one = () => { const a = performance.now(); L.timeline.go(L.timeline.end * (took.length % 40) / 40); const b = performance.now(); s.draw();
+          took.push([b - a, performance.now() - b]); if (took.length < 60) requestAnimationFrame(one); };
+        requestAnimationFrame(one);""")
+    for _ in range(120):
+        time.sleep(0.25)
+        if browser.run("return took.length") >= 60:
+            break
+    took = browser.run("return took")
+    update, draw = (sorted(t[k] for t in took) for k in (0, 1))
+    bodies = browser.run("return linkwork.motions[0].model.bodies.length - 1")
+    print(f"{case.name}: {bodies} bodies: update {update[0]:.1f} ms (median {update[len(update) // 2]:.1f}), calls that draw {draw[0]:.1f} ms "
+          f"(median {draw[len(draw) // 2]:.1f})")
+    expect(bodies == 300 and update[0] < 4, f"{case.name}: the script of a picture takes {update[0]:.1f} ms")
+
+
+def check_events(browser, case):
+    """Events are marked on the bar, named on focus, in the list and in the plots; outputs are plotted."""
+    browser.open(case.page)
+    wanted = ["top: sets lift", "highest <b>", "done: the run stops"]
+    labels = browser.run("return [...document.querySelectorAll('#marks button')].map(e => e.getAttribute('aria-label'))")
+    expect([text.split(" s: ")[1] for text in labels] == wanted, f"{case.name}: marks {labels}")
+    times = browser.run("return linkwork.motions[0].about.events.map(e => e.t)")
+    for k, text in enumerate(wanted):
+        at = browser.run("""const m = document.querySelectorAll('#marks button')[arguments[0]], b = document.getElementById('scrub').getBoundingClientRect();
+            m.focus(); const tip = document.getElementById('mark-tip'), t = tip.getBoundingClientRect(), c = m.getBoundingClientRect();
+            return [tip.hidden, tip.textContent, (c.left + c.width / 2 - b.left - 8) / (b.width - 16), t.left >= 0 && t.right <= innerWidth]""", k)
+        expect(not at[0] and text in at[1] and at[3], f"{case.name}: the name of {text} is not shown: {at}")
+        expect(abs(at[2] - times[k] / 1.2) < 0.02, f"{case.name}: {text} is marked at {at[2]} of the bar, not {times[k] / 1.2}")
+        browser.run("document.activeElement.click()")
+        expect(abs(browser.run("return linkwork.timeline.t") - times[k]) < 1e-9, f"{case.name}: a click on {text} does not go there")
+    browser.run("document.activeElement.blur(); linkwork.go(0)")
+    browser.keys("]")
+    expect(abs(browser.run("return linkwork.timeline.t") - times[0]) < 1e-9, f"{case.name}: ] does not go to the next event")
+    listed = browser.run("return [...document.querySelectorAll('#panel-run .list bdi')].map(e => e.textContent)")
+    expect(listed == wanted, f"{case.name}: list {listed}")
+    panels = browser.run("return linkwork.board.plots.map(p => p.names)")
+    expect(panels[0] == ["height"], f"{case.name}: the output is not plotted first: {panels}")
+    red = browser.run("""const B = linkwork.board, p = B.plots[0], c = p.base, a = p.area, r = c.width / c.clientWidth;
+        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        return B.events.map(e => {
+          const x = Math.round((a.left + (e.t - B.x0) / (B.x1 - B.x0) * (a.right - a.left)) * r);
+          let n = 0;
+          for (let i = x - 2; i < x + 2; i++) for (let j = Math.ceil(a.top * r); j < a.bottom * r; j++) { const k = 4 * (j * c.width + i); n += d[k + 3] > 60 && d[k] > d[k + 2] + 60; }
+          return n;
+        })""")
+    expect(len(red) == 3 and min(red) > 20, f"{case.name}: events are not in the plot: {red}")
+
+
 def check_picture(program, model, folder):
     out = os.path.join(folder, "shot.html")
     made = subprocess.run([program, "view", model, "--out", out, "--quiet", "--png", "0.4", "--size", "640x400"], stderr=subprocess.PIPE)
@@ -400,6 +493,8 @@ def main():
     everything = Case(program, folder, "everything", model("everything", EVERYTHING))
     names = Case(program, folder, "names", model("names", NAMES))
     large = Case(program, folder, "large", model("large", LARGE), run=False)
+    small = Case(program, folder, "three_hundred", model("three_hundred", LARGE.replace("five", "three").replace("500", "300")), run=False)
+    hammer = Case(program, folder, "hammer", model("hammer", HAMMER))
     four_bar = os.path.join(SOURCE, "problems", "four_bar", "model.yaml")
     still = Case(program, folder, "still", four_bar, view=["--still"], run=False)
     lines = open(cases[0].results, encoding="utf-8").read().splitlines()
@@ -413,12 +508,12 @@ def main():
     two = os.path.join(folder, "two.html")
     made = subprocess.run([program, "view", cases[0].results, other, "--out", two, "--quiet"])
     expect(made.returncode == 0, "two runs are not compared")
-    print(f"{len(cases) + 6} pages in {time.time() - start:.0f} s", flush=True)
+    print(f"{len(cases) + 8} pages in {time.time() - start:.0f} s", flush=True)
 
     browser = Browser()
     try:
         browser.look(800, 520, "light")
-        for case in cases + [everything, names]:
+        for case in cases + [everything, names, hammer]:
             began = time.time()
             browser.open(case.page, "t=0&show=shadow:0") # which software draws four times as fast
             check_scene(browser, case)
@@ -439,6 +534,9 @@ def main():
             browser.screenshot(os.path.join(folder, case.name + ".png"))
             for text in browser.complaints():
                 expect(False, f"{case.name}: console: {text}")
+        check_frame(browser, small)
+        check_events(browser, hammer)
+        check_trail(browser, cases[0])
         browser.open(names.page)
         page = browser.run("return [document.title, document.getElementById('title').textContent, document.querySelectorAll('img').length, getComputedStyle(document.querySelector('bdi')).unicodeBidi]")
         expect(page[0] == page[1] and page[0].startswith("</script>") and page[2] == 0 and page[3] == "isolate", f"names: {page}")
@@ -451,12 +549,13 @@ def main():
         check_keyboard(browser, cases[1])
         check_looks(browser, cases[0], folder)
         check_looks(browser, everything, folder, ((360, 740),), ("dark",))
+        check_looks(browser, hammer, folder, ((360, 740),))
         for text in browser.complaints():
             expect(False, f"console: {text}")
     finally:
         browser.close()
     check_picture(program, four_bar, folder)
-    print(f"{len(cases) + 6} mechanisms, {time.time() - start:.0f} s, {len(faults)} faults; screenshots in {folder}")
+    print(f"{len(cases) + 8} mechanisms, {time.time() - start:.0f} s, {len(faults)} faults; screenshots in {folder}")
     return 1 if faults else 0
 
 

@@ -247,7 +247,7 @@ static void add_nodes(writer *w, size_t top_count) {
 static void add_parts(writer *w) {
     for (size_t k = 0; k < w->scene->part_count; k++) {
         const lw_part *part = &w->scene->parts[k];
-        begin_node(w, &w->nodes, part->name, part->name ? "joint" : "shape");
+        begin_node(w, &w->nodes, part->name, part->kind);
         put_pose(&w->nodes, part->position, part->rotation, part->scale);
         put_mesh(&w->nodes, mesh_for(w, part->solid, part->paint, part->body));
         lw_bytes_text(&w->nodes, "}");

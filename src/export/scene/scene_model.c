@@ -6,6 +6,7 @@
  *   joint                 revolute: a pin along the axis; prismatic, translation: a sleeve along each
  *                         direction; screw, cylindrical: a pin with a sleeve; universal: a cross; spherical:
  *                         a ball; planar: a plate; weld: a cube; free: nothing
+ *   bushing               a sleeve along the x axis of its frame, with a pin in it
  *   spring                a coil        distance: a thin rod
  */
 #include "export/scene/scene_model.h"
@@ -19,7 +20,8 @@ const lw_paint lw_paints[LW_PAINTS] = {
     {"blue", {0x2b, 0x83, 0xc6}},   {"orange", {0xe8, 0x7a, 0x2e}}, {"green", {0x2a, 0xa8, 0x7e}},
     {"purple", {0xb8, 0x62, 0xa0}}, {"yellow", {0xd9, 0xb1, 0x2e}}, {"sky", {0x62, 0xb8, 0xdc}},
     {"brown", {0xa0, 0x76, 0x4f}},  {"grey", {0x8d, 0x98, 0xa3}},   {"joint", {0x3a, 0x41, 0x49}},
-    {"loop", {0xc2, 0x3b, 0x3b}},   {"spring", {0x6b, 0x74, 0x7d}}, {"grid", {0xb9, 0xc0, 0xc8}}};
+    {"loop", {0xc2, 0x3b, 0x3b}},   {"spring", {0x6b, 0x74, 0x7d}}, {"bushing", {0xc9, 0x86, 0x2b}},
+    {"grid", {0xb9, 0xc0, 0xc8}}};
 
 /* Sizes relative to the typical extent of a body. */
 static const double link_radius = 0.030, strut_radius = 0.015, rod_radius = 0.022, joint_radius = 0.048;
@@ -55,7 +57,8 @@ static double distance(const double a[3], const double b[3]) {
 
 static lw_part *add_part(builder *b, int body, lw_solid solid, int paint, const double at[3]) {
     lw_part *part = &b->scene->parts[b->scene->part_count++];
-    *part = (lw_part){.solid = solid, .body = body, .paint = paint, .rotation = {1, 0, 0, 0}};
+    *part =
+        (lw_part){.kind = "shape", .solid = solid, .body = body, .paint = paint, .rotation = {1, 0, 0, 0}};
     lw_v3_copy(at, part->position);
     return part;
 }
@@ -498,7 +501,23 @@ static void add_joint(builder *b, const lw_joint_entry *joint, const spot at_bot
         add_rod(b, body, paint, at, axes[2], r, 2 * r, LW_SOLID_BOX);
         break;
     }
-    for (size_t k = before; k < b->scene->part_count; k++) b->scene->parts[k].name = joint->name;
+    for (size_t k = before; k < b->scene->part_count; k++)
+        b->scene->parts[k].name = joint->name, b->scene->parts[k].kind = "joint";
+}
+
+/* A bushing moves with its second body, or with the first where the second is ground. */
+static void add_bushing(builder *b, const lw_force *force) {
+    int side = force->bodies[1] == 0 ? 0 : 1, body = force->bodies[side];
+    double r = 1.4 * joint_radius * b->size, R[9], at[3];
+    size_t before = b->scene->part_count;
+    if (body == 0) return;
+    in_body(b->model, body, force->frames[side].p, at);
+    axes_in_body(b->model, body, force->frames[side].R, R);
+    const double axis[3] = {R[0], R[3], R[6]};
+    add_rod(b, body, LW_PAINT_BUSHING, at, axis, r, 1.5 * r, LW_SOLID_CYLINDER);
+    add_rod(b, body, LW_PAINT_JOINT, at, axis, 0.45 * r, 2 * r, LW_SOLID_CYLINDER);
+    for (size_t k = before; k < b->scene->part_count; k++)
+        b->scene->parts[k].name = force->name, b->scene->parts[k].kind = "bushing";
 }
 
 /* --- lines ---------------------------------------------------------------------------------------- */
@@ -547,7 +566,7 @@ static bool sort_parts(lw_scene *scene, lw_arena *arena) {
 }
 
 lw_scene *lw_scene_create(const lw_model *model, const double *sample, lw_arena *arena) {
-    enum { MOST_PARTS_OF_JOINT = 3, MOST_PARTS_OF_BODY = 3 };
+    enum { MOST_PARTS_OF_JOINT = 3, MOST_PARTS_OF_BODY = 3, MOST_PARTS_OF_FORCE = 2 };
     size_t bodies = (size_t)model->body_count + 1, room = bodies * MOST_PARTS_OF_BODY;
     lw_scene *scene = LW_NEW(arena, lw_scene, 1);
     places *list = find_places(model, arena);
@@ -568,7 +587,9 @@ lw_scene *lw_scene_create(const lw_model *model, const double *sample, lw_arena 
         room += list[i].count;
         b.heaviest = fmax(b.heaviest, lw_model_body_mass(model, (int)i));
     }
-    scene->parts = LW_NEW(arena, lw_part, room + MOST_PARTS_OF_JOINT * (size_t)model->joint_count);
+    room +=
+        MOST_PARTS_OF_JOINT * (size_t)model->joint_count + MOST_PARTS_OF_FORCE * (size_t)model->force_count;
+    scene->parts = LW_NEW(arena, lw_part, room);
     scene->lines =
         LW_NEW(arena, lw_scene_line, (size_t)model->force_count + (size_t)model->constraint_count + 1);
     if (!scene->parts || !scene->lines) return NULL;
@@ -587,6 +608,8 @@ lw_scene *lw_scene_create(const lw_model *model, const double *sample, lw_arena 
     }
     for (int j = 0; j < model->joint_count; j++)
         add_joint(&b, &model->joints[j], (const double(*)[3])spots[j]);
+    for (int f = 0; f < model->force_count; f++)
+        if (model->forces[f].type == LW_FORCE_BUSHING) add_bushing(&b, &model->forces[f]);
     add_lines(&b);
     return sort_parts(scene, arena) ? scene : NULL;
 }

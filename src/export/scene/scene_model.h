@@ -17,6 +17,7 @@ enum {
     LW_PAINT_JOINT = LW_PAINT_BODIES,
     LW_PAINT_CUT,  /* a joint that closes a loop */
     LW_PAINT_LINE, /* springs, distances */
+    LW_PAINT_BUSHING,
     LW_PAINT_GRID,
     LW_PAINTS
 };
@@ -29,7 +30,8 @@ extern const lw_paint lw_paints[LW_PAINTS];
 
 /* A solid in the frame of its node. */
 typedef struct lw_part {
-    const char *name; /* of a joint; NULL: none */
+    const char *name; /* of a joint or bushing; NULL: none */
+    const char *kind; /* "joint", "bushing", "shape" */
     lw_solid solid;
     int body;  /* whose node it belongs to; of a tetrahedron also the body that has its points */
     int paint; /* index into lw_paints */

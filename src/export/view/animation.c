@@ -49,6 +49,7 @@ lw_status lw_animation_begin(const lw_model *model, lw_animation **out, lw_error
 void lw_animation_destroy(lw_animation *a) {
     if (!a) return;
     lw_record_destroy(a->record);
+    lw_animation_row_forces_close(a);
     lw_data_destroy(a->data);
     lw_model_destroy(a->owned);
     lw_spec_destroy(a->spec);
@@ -61,17 +62,39 @@ void lw_animation_destroy(lw_animation *a) {
 
 /* --- columns -------------------------------------------------------------------------------------- */
 
-static lw_status take_columns(lw_animation *a) {
-    const size_t count = lw_record_count(a->record) - 1; /* without time */
+bool lw_animation_is_power(const char *name) {
+    const char *last = strrchr(name, ')');
+    return strncmp(name, "force(", 6) == 0 && last && strcmp(last, ").power") == 0;
+}
+
+/* Takes the columns of the record, without the powers of force elements that nobody has asked for. */
+static lw_status take_columns(lw_animation *a, const char *asked) {
+    const size_t count = lw_record_count(a->record);
     const lw_record_column *names = lw_record_columns(a->record);
-    a->columns = LW_NEW(a->arena, lw_shown_column, count + 1);
-    a->row = LW_NEW(a->arena, double, count + 2);
-    if (!a->row || !a->columns) return LW_ERROR_MEMORY;
-    for (size_t k = 0; k < count; k++)
-        a->columns[k] =
-            (lw_shown_column){names[k + 1].name, names[k + 1].unit,
-                              strcmp(names[k + 1].unit, "J") == 0 || strcmp(names[k + 1].unit, "") == 0};
-    a->recorded = a->column_count = count;
+    const bool powers = strstr(asked, "force") || strstr(asked, "power");
+    a->columns = LW_NEW(a->arena, lw_shown_column, count);
+    a->row = LW_NEW(a->arena, double, count + 1);
+    a->taken = LW_NEW(a->arena, size_t, count);
+    if (!a->row || !a->columns || !a->taken) return LW_ERROR_MEMORY;
+    for (size_t k = 1; k < count; k++) { /* The first is time. */
+        if (!powers && lw_animation_is_power(names[k].name)) continue;
+        a->taken[a->column_count] = k;
+        a->columns[a->column_count++] = (lw_shown_column){
+            names[k].name, names[k].unit, strcmp(names[k].unit, "J") == 0 || names[k].unit[0] == '\0'};
+    }
+    a->recorded = a->column_count;
+    return LW_OK;
+}
+
+/* The list of a record with the force elements, whose arrows the page shows. */
+static lw_status list_with_forces(lw_animation *a, const char *record, const char **list) {
+    lw_status status = LW_OK;
+    *list = record;
+    if (a->model->force_count == 0 || lw_animation_has_many_forces(a, &status)) return status;
+    char *longer = LW_NEW(a->arena, char, strlen(record) + sizeof ", force");
+    if (!longer) return LW_ERROR_MEMORY;
+    sprintf(longer, "%s, force", record);
+    *list = longer;
     return LW_OK;
 }
 
@@ -80,17 +103,18 @@ lw_status lw_animation_create(const lw_model *model, const char *record, lw_anim
     if (out) *out = NULL;
     if (!model || !out) return lw_call_needs("a model and a place for the animation", error);
     if (!record)
-        record = model->joint_count <= MOST_JOINTS_WITH_REACTIONS ? "joint, reaction, ledger, violation"
-                                                                  : "joint, ledger, violation";
+        record = model->joint_count <= MOST_JOINTS_WITH_REACTIONS
+                     ? "joint, reaction, output, state, ledger, violation"
+                     : "joint, output, state, ledger, violation";
     lw_animation *a;
+    const char *list;
     lw_status status = lw_animation_begin(model, &a, error);
     if (status != LW_OK) return status;
-    status = lw_record_create(model, record, &a->record, error);
-    if (status == LW_OK) {
-        status = take_columns(a);
-        if (status == LW_OK) status = lw_animation_force_columns(a);
-        if (status != LW_OK) lw_out_of_memory(error);
-    }
+    if (list_with_forces(a, record, &list) == LW_OK)
+        status = lw_record_create(model, list, &a->record, error);
+    else
+        status = lw_out_of_memory(error);
+    if (status == LW_OK && take_columns(a, record) != LW_OK) status = lw_out_of_memory(error);
     if (status != LW_OK) {
         lw_animation_destroy(a);
         return status;
@@ -166,15 +190,30 @@ lw_status lw_animation_sample(lw_animation *a, const lw_sample *sample) {
     double *values = lw_sample_rows_add(&a->values);
     if (!values) return LW_ERROR_MEMORY;
     lw_record_row(a->record, sample, a->row);
-    memcpy(values, a->row + 1, a->recorded * sizeof *values);
-    lw_data_set_values(a->model, a->data, sample->inputs, sample->states);
-    lw_animation_force_values(a, sample->t, sample->q, sample->v, values + a->recorded);
+    for (size_t k = 0; k < a->recorded; k++) values[k] = a->row[a->taken[k]];
     if (a->count == 1) {
         memcpy(a->q0, sample->q, (size_t)a->model->nq * sizeof *a->q0);
         memcpy(a->v0, sample->v, (size_t)a->model->nv * sizeof *a->v0);
         a->has_state = true;
     }
     return LW_OK;
+}
+
+/* What an event of the model does, in a few words. */
+static const char *what_happens(lw_animation *a, const char *name) {
+    const lw_model *model = a->model;
+    const lw_model_event *event = NULL;
+    char text[400] = "";
+    for (int k = 0; k < model->event_count && !event; k++)
+        if (strcmp(model->events[k].name, name) == 0) event = &model->events[k];
+    if (event && event->action == LW_ACTION_STOP) snprintf(text, sizeof text, "the run stops");
+    if (event && event->action == LW_ACTION_RESTITUTION)
+        snprintf(text, sizeof text, "impact in %.200s", model->joints[event->joint].name);
+    for (int k = 0; event && k < event->set_count; k++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%.40s", k ? ", " : "sets ", event->sets[k].name);
+    }
+    return lw_arena_text(a->arena, text);
 }
 
 lw_status lw_animation_event(lw_animation *a, double t, const char *kind, const char *text) {
@@ -186,10 +225,11 @@ lw_status lw_animation_event(lw_animation *a, double t, const char *kind, const 
         if (!more) return LW_ERROR_MEMORY;
         a->events = more, a->event_room = room;
     }
-    lw_told *event = &a->events[a->event_count++];
-    event->t = t;
-    snprintf(event->kind, sizeof event->kind, "%s", kind);
-    snprintf(event->text, sizeof event->text, "%s", text);
+    const bool own = strcmp(kind, "event") == 0;
+    const lw_told told = {t, lw_arena_text(a->arena, kind), own ? lw_arena_text(a->arena, text) : NULL,
+                          own ? what_happens(a, text) : lw_arena_text(a->arena, text)};
+    if (lw_arena_failed(a->arena)) return LW_ERROR_MEMORY;
+    a->events[a->event_count++] = told;
     return LW_OK;
 }
 

@@ -1,13 +1,12 @@
-/* animation_forces.c - what every force element does in a sample, as columns of an animation.
+/* animation_forces.c - what force elements do in the rows of a results file that does not record it.
  *
- *     spring                     force(NAME).tension             N, positive in tension
- *     applied, bushing           force(NAME).fx .. fz, tx .. tz  on the first body (applied), on the second
- *                                                                (bushing), at its point, world axes
- *     torsion, drive, friction   force(NAME).torque or .force    on the joint's coordinate, in its sense
+ * A record "force" of the file's model (io/results/record.h) gives the columns that the file lacks, from
+ * time, coordinates, speeds, user states and inputs of each row. Inputs are columns of their names where the
+ * file has these, otherwise the model's own values, up to the first event that sets one; a parameter that an
+ * event sets makes another model, too. From there on, and where speeds or user states are not recorded, the
+ * forces are unknown, and a note says so.
  *
- * Each element is evaluated alone by model/force.c; its load on a body is read off there.
- * Cost     O(n) per element and sample, since all loads are cleared for each; so models of more than
- *          MOST_ELEMENTS elements have no such columns.
+ * Cost     O(n + elements) per row; models of more than LW_MOST_ELEMENTS elements have no such columns.
  */
 #include "export/view/animation.h"
 
@@ -15,124 +14,173 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_ELEMENTS = 200 };
+struct lw_row_forces {
+    lw_record *record;
+    double *row;
+    size_t *added; /* which columns of the record the animation shows */
+    size_t added_count;
+    int *inputs, *states;  /* columns of the file; -1: there is none */
+    double *input, *state; /* their values in a row */
+    double until;          /* from here on unknown */
+};
 
-static const char *const wrench_names[6] = {"fx", "fy", "fz", "tx", "ty", "tz"};
-
-static bool is_left_out(const lw_model *model) { return model->force_count > MOST_ELEMENTS; }
-
-/* Does an element act on a coordinate that turns? */
-static bool acts_on_turn(const lw_model *model, const lw_force *force) {
-    for (int j = 0; j < model->joint_count; j++) {
-        const lw_joint_info *info = &model->joints[j].info;
-        if (force->closure >= 0) {
-            if (model->closures[force->closure] == j) return lw_joint_type_turns(info->type, force->v);
-        } else if (!info->cut && force->v >= info->v && force->v < info->v + info->v_count) {
-            return lw_joint_type_turns(info->type, force->v - info->v);
-        }
-    }
+bool lw_animation_has_many_forces(lw_animation *a, lw_status *status) {
+    char text[160];
+    if (a->model->force_count <= LW_MOST_ELEMENTS) return false;
+    snprintf(text, sizeof text, "forces of the %d elements are left out; up to %d are shown",
+             a->model->force_count, LW_MOST_ELEMENTS);
+    *status = lw_animation_note(a, text);
     return true;
 }
 
-/* The components of an element: their number, and the name and unit of each. */
-static int components_of(const lw_model *model, const lw_force *force, const char *names[6],
-                         const char *units[6]) {
-    if (force->type == LW_FORCE_SPRING) {
-        names[0] = "tension", units[0] = "N";
-        return 1;
-    }
-    if (force->type == LW_FORCE_APPLIED || force->type == LW_FORCE_BUSHING) {
-        for (int k = 0; k < 6; k++) names[k] = wrench_names[k], units[k] = k < 3 ? "N" : "N m";
-        return 6;
-    }
-    bool turns = acts_on_turn(model, force);
-    names[0] = turns ? "torque" : "force", units[0] = turns ? "N m" : "N";
-    return 1;
+/* --- what a row does not tell --------------------------------------------------------------------- */
+
+static const lw_model_event *event_called(const lw_model *model, const char *name) {
+    for (int k = 0; k < model->event_count; k++)
+        if (strcmp(model->events[k].name, name) == 0) return &model->events[k];
+    return NULL;
 }
 
-lw_status lw_animation_force_columns(lw_animation *a) {
-    const lw_model *model = a->model;
-    if (is_left_out(model)) {
-        char text[160];
-        snprintf(text, sizeof text, "forces of the %d elements are left out; up to %d are shown",
-                 model->force_count, MOST_ELEMENTS);
-        return lw_animation_note(a, text);
+/* The first thing that an event sets and that rows do not tell; NULL: none. */
+static const char *set_unseen(const struct lw_row_forces *f, const lw_model_event *event) {
+    for (int k = 0; event && k < event->set_count; k++) {
+        const lw_model_event_set *set = &event->sets[k];
+        if (set->kind == LW_SET_PARAMETER || (set->kind == LW_SET_INPUT && f->inputs[set->index] < 0))
+            return set->name;
     }
-    lw_shown_column *columns =
-        LW_NEW(a->arena, lw_shown_column, a->column_count + 6 * (size_t)model->force_count + 1);
-    if (!columns) return LW_ERROR_MEMORY;
+    return NULL;
+}
+
+/* From when on forces are unknown since an event has set something. Events stand at the end of a file, so
+ * that one without an end does not tell when they happened. */
+static lw_status find_end(lw_animation *a, lw_results_table *table, struct lw_row_forces *f) {
+    const lw_model *model = a->model;
+    const char *name = NULL;
+    const bool ended = lw_results_table_text(table, "verdict")[0] != '\0';
+    f->until = INFINITY;
+    for (int k = 0; k < model->event_count && !ended && !name; k++) {
+        name = set_unseen(f, &model->events[k]);
+        if (name) f->until = -INFINITY;
+    }
+    for (size_t k = 0; k < table->event_count; k++) {
+        const char *set = set_unseen(f, event_called(model, table->events[k].name));
+        if (set && table->events[k].t < f->until) f->until = table->events[k].t, name = set;
+    }
+    if (!name) return LW_OK;
+    char text[400];
+    if (isfinite(f->until))
+        snprintf(text, sizeof text,
+                 "an event sets \"%.100s\" at t = %.6g s, so forces are not known from there on; --record "
+                 "\"joint, force, ledger\" records them",
+                 name, f->until);
+    else
+        snprintf(text, sizeof text,
+                 "events set \"%.100s\", and the file does not tell when, so forces are not known; --record "
+                 "\"joint, force, ledger\" records them",
+                 name);
+    return lw_animation_note(a, text);
+}
+
+static lw_status note_inputs(lw_animation *a, const struct lw_row_forces *f) {
+    char text[512];
+    size_t used = 0;
+    const int count = a->model->values.input_count;
+    for (int k = 0; k < count && used + 130 < sizeof text; k++)
+        if (f->inputs[k] < 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%.100s",
+                                     used ? ", "
+                                          : "inputs are not recorded, so forces are those with the "
+                                            "model's own values of ",
+                                     a->model->input_names.names[k]);
+    return used ? lw_animation_note(a, text) : LW_OK;
+}
+
+/* --- columns -------------------------------------------------------------------------------------- */
+
+static lw_status add_columns(lw_animation *a, const lw_results_table *table, struct lw_row_forces *f) {
+    const size_t count = lw_record_count(f->record);
+    const lw_record_column *names = lw_record_columns(f->record);
+    lw_shown_column *columns = LW_NEW(a->arena, lw_shown_column, a->column_count + count);
+    f->row = LW_NEW(a->arena, double, count + 1);
+    f->added = LW_NEW(a->arena, size_t, count + 1);
+    if (!columns || !f->added) return LW_ERROR_MEMORY;
     if (a->column_count) memcpy(columns, a->columns, a->column_count * sizeof *columns);
     a->columns = columns;
-    for (int k = 0; k < model->force_count; k++) {
-        const char *names[6], *units[6];
-        int count = components_of(model, &model->forces[k], names, units);
-        for (int c = 0; c < count; c++) {
-            char name[512];
-            snprintf(name, sizeof name, "force(%s).%s", model->forces[k].name, names[c]);
-            const char *kept = lw_arena_text(a->arena, name);
-            if (!kept) return LW_ERROR_MEMORY;
-            columns[a->column_count++] = (lw_shown_column){kept, units[c], false};
-        }
+    for (size_t k = 1; k < count; k++) { /* The first is time. */
+        if (lw_results_table_column(table, names[k].name) >= 0 || lw_animation_is_power(names[k].name))
+            continue;
+        f->added[f->added_count++] = k;
+        columns[a->column_count++] = (lw_shown_column){names[k].name, names[k].unit, false};
     }
     return LW_OK;
 }
 
-/* Force and torque on a body at a point given in its internal frame, in world axes, from its load. */
-static void wrench_at(const lw_data *data, int body, const double at[3], double wrench[6]) {
-    const double *load = data->load + 6 * body;
-    double torque[3], arm[3];
-    lw_v3_cross(at, load + 3, arm);
-    lw_v3_sub(load, arm, torque);
-    lw_m3_mul_v(data->world[body].R, load + 3, wrench);
-    lw_m3_mul_v(data->world[body].R, torque, wrench + 3);
-}
-
-/* The force of an element on a coordinate of a cut joint, from the wrench that it has put there. */
-static double force_at_cut(const lw_model *model, const lw_data *data, const lw_force *force) {
-    double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], W[36], at[3];
-    lw_cut_joint(model, data, force->closure, q, v, W, at);
-    const double *w = W + 6 * force->v, size = lw_v6_dot(w, w);
-    return size > 0 ? lw_v6_dot(data->cut_load + 6 * force->closure, w) / size : 0;
-}
-
-/* The tension of a spring from its pull on one of its bodies, ground included. */
-static double tension_of(const lw_model *model, const lw_data *data, const lw_force *force) {
-    (void)model;
-    const int side = force->bodies[0] != 0 ? 0 : 1, body = force->bodies[side];
-    const lw_pose *here = &data->world[body], *there = &data->world[force->bodies[1 - side]];
-    double a[3], b[3], line[3], pull[3];
-    lw_pose_point(here->R, here->p, force->frames[side].p, a);
-    lw_pose_point(there->R, there->p, force->frames[1 - side].p, b);
-    lw_v3_sub(b, a, line);
-    lw_m3_mul_v(here->R, data->load + 6 * body + 3, pull);
-    double length = lw_v3_norm(line);
-    return length > 0 ? lw_v3_dot(pull, line) / length : 0;
-}
-
-void lw_animation_force_values(lw_animation *a, double t, const double *q, const double *v, double *values) {
+static bool find_values(lw_animation *a, const lw_results_table *table, struct lw_row_forces *f) {
     const lw_model *model = a->model;
-    if (is_left_out(model) || model->force_count == 0) return;
-    lw_data *data = a->data;
-    lw_take_state(model, data, t, q, v);
-    lw_velocities(model, data);
-    lw_world_poses(model, data);
-    for (int k = 0; k < model->force_count; k++) {
-        const lw_force *force = &model->forces[k];
-        lw_forces_clear(model, data, t);
-        lw_forces_add(model, data, k, k + 1, t, false);
-        switch (force->type) {
-        case LW_FORCE_SPRING:
-            *values++ = force->bodies[0] == force->bodies[1] ? 0 : tension_of(model, data, force);
-            break;
-        case LW_FORCE_APPLIED:
-        case LW_FORCE_BUSHING: {
-            const int side = force->type == LW_FORCE_BUSHING;
-            wrench_at(data, force->bodies[side], force->frames[side].p, values);
-            values += 6;
-            break;
-        }
-        default:
-            *values++ = force->closure >= 0 ? force_at_cut(model, data, force) : data->tau[force->v];
-        }
+    const int inputs = model->values.input_count, states = model->values.state_count;
+    f->inputs = LW_NEW(a->arena, int, inputs + 1);
+    f->states = LW_NEW(a->arena, int, states + 1);
+    f->input = LW_NEW(a->arena, double, inputs + 1);
+    f->state = LW_NEW(a->arena, double, states + 1);
+    if (lw_arena_failed(a->arena)) return false;
+    for (int k = 0; k < inputs; k++)
+        f->inputs[k] = lw_results_table_column(table, model->input_names.names[k]);
+    for (int k = 0; k < states; k++)
+        f->states[k] = lw_results_table_column(table, model->values.state_names.names[k]);
+    return true;
+}
+
+lw_status lw_animation_row_forces(lw_animation *a, lw_results_table *table, bool has_speeds) {
+    const lw_model *model = a->model;
+    lw_status status = LW_OK;
+    if (model->force_count == 0 || lw_animation_has_many_forces(a, &status)) return status;
+    struct lw_row_forces *f = a->row_forces = LW_NEW(a->arena, struct lw_row_forces, 1);
+    lw_error error;
+    if (!f || !find_values(a, table, f)) return LW_ERROR_MEMORY;
+    status = lw_record_create(model, "force", &f->record, &error);
+    if (status == LW_OK) status = add_columns(a, table, f);
+    if (status != LW_OK || f->added_count == 0) return status;
+    const char *lacks = has_speeds ? NULL : "joint speeds";
+    for (int k = 0; k < model->values.state_count && !lacks; k++)
+        if (f->states[k] < 0) lacks = "the states of the model";
+    if (lacks) {
+        char text[160];
+        snprintf(text, sizeof text,
+                 "%s are not recorded, so forces are not known; --record \"joint, force, "
+                 "ledger\" records these",
+                 lacks);
+        f->until = -INFINITY;
+        return lw_animation_note(a, text);
     }
+    status = find_end(a, table, f);
+    return status == LW_OK ? note_inputs(a, f) : status;
+}
+
+void lw_animation_row_forces_close(lw_animation *a) {
+    if (a->row_forces) lw_record_destroy(a->row_forces->record);
+}
+
+/* --- values --------------------------------------------------------------------------------------- */
+
+void lw_animation_row_force_values(lw_animation *a, const lw_results_table *table, size_t row,
+                                   const double *q, const double *v, double *values) {
+    struct lw_row_forces *f = a->row_forces;
+    if (!f) return;
+    const lw_model *model = a->model;
+    const double t = table->columns[0].values[row];
+    bool known = v && t < f->until;
+    for (int k = 0; k < model->values.input_count && known; k++) {
+        const bool told = f->inputs[k] >= 0;
+        f->input[k] = told ? table->columns[f->inputs[k]].values[row] : model->input_defaults[k];
+        known = !told || isfinite(f->input[k]);
+    }
+    for (int k = 0; k < model->values.state_count && known; k++) {
+        f->state[k] = table->columns[f->states[k]].values[row];
+        known = isfinite(f->state[k]);
+    }
+    if (known) {
+        const lw_sample sample = {.t = t, .q = q, .v = v, .inputs = f->input, .states = f->state};
+        lw_record_row(f->record, &sample, f->row);
+    }
+    for (size_t k = 0; k < f->added_count; k++) values[k] = known ? f->row[f->added[k]] : NAN;
 }

@@ -1,10 +1,9 @@
 /* animation_read.c - the animation of a results file: its model, the poses of every row, its columns.
  *
  * Coordinates of the joints of the tree determine all poses. Where the file lacks some, poses that it holds
- * of all bodies do instead. What it lacks beyond that (speeds, reactions, events) is told in notes.
+ * of all bodies do instead. What it lacks beyond that (speeds, reactions, inputs) is told in notes.
  */
 #include "export/view/animation.h"
-#include "io/results/read_results.h"
 
 #include <linkwork/io.h>
 
@@ -13,79 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SETTINGS = 256 };
-
 /* --- the model of a results file ------------------------------------------------------------------ */
 
-/* Splits "name=value, name=value" in place; a comma inside of a value is not followed by name=. */
-static size_t split_settings(char *text, lw_setting settings[MOST_SETTINGS]) {
-    size_t count = 0;
-    while (text && *text && count < MOST_SETTINGS) {
-        char *equals = strchr(text, '='), *end = NULL;
-        if (!equals) break;
-        *equals = '\0';
-        settings[count++] = (lw_setting){text, equals + 1};
-        for (char *comma = strstr(equals + 1, ", "); comma && !end; comma = strstr(comma + 2, ", ")) {
-            size_t name = strcspn(comma + 2, "=,( ");
-            if (name > 0 && comma[2 + name] == '=') end = comma;
-        }
-        if (end) *end = '\0';
-        text = end ? end + 2 : NULL;
-    }
-    return count;
-}
-
-/* Reads the model's file where the results file says that it was, or beside the results file. */
-static lw_status read_named(const char *file, const char *results_path, const lw_setting *settings,
-                            size_t count, lw_report *report, lw_spec **spec) {
-    const char *slash = strrchr(results_path, '/'), *name = strrchr(file, '/');
-    char beside[4096];
-    snprintf(beside, sizeof beside, "%.*s%s", slash ? (int)(slash - results_path + 1) : 0, results_path,
-             name ? name + 1 : file);
-    const char *const places[] = {file, beside};
-    for (int k = 0; k < 2; k++) {
-        FILE *there = fopen(places[k], "rb");
-        if (!there) continue;
-        fclose(there);
-        return lw_read_model(places[k], settings, count, report, spec);
-    }
-    return LW_ERROR_FILE;
-}
-
-/* The model that a results file holds as bytes, with its tables and settings, or, if an older version has
- * written it, as text, or names. Everything about "which model is it" is here. */
-static lw_status model_of_results(lw_results_table *table, const char *path, lw_report *report,
-                                  lw_spec **spec, lw_model **model, lw_error *error) {
-    const char *text = lw_results_table_text(table, "model_text"),
-               *file = lw_results_table_text(table, "file");
-    const char *set = lw_results_table_text(table, "set");
-    char *copy = malloc(strlen(set) + 1);
-    if (!copy) return lw_out_of_memory(error);
-    memcpy(copy, set, strlen(set) + 1);
-    lw_setting settings[MOST_SETTINGS];
-    size_t count = split_settings(copy, settings);
-    lw_error reason = {0};
-    lw_status status = lw_results_spec(path, spec, &reason);
-    const bool without = status != LW_OK && status != LW_ERROR_MEMORY;
-    if (without) status = LW_ERROR_FILE;
-    if (without && text[0])
-        status = lw_read_model_text(text, strlen(text), file[0] ? file : path, settings, count, report, spec);
-    else if (without && file[0])
-        status = read_named(file, path, settings, count, report, spec);
-    free(copy);
-    if (status == LW_OK) status = lw_model_compile(*spec, NULL, report, model);
-    if (status == LW_OK || status == LW_ERROR_MEMORY)
-        return status == LW_OK ? LW_OK : lw_out_of_memory(error);
+/* The model that the file carries. A file without one is refused with a sentence of its own. */
+static lw_status model_of_results(const char *path, lw_report *report, lw_spec **spec, lw_model **model,
+                                  lw_error *error) {
+    lw_status status = lw_results_spec(path, spec, error);
+    if (status != LW_OK) return status;
+    status = lw_model_compile(*spec, NULL, report, model);
+    if (status == LW_OK) return LW_OK;
+    if (status == LW_ERROR_MEMORY) return lw_out_of_memory(error);
     char object[112];
     snprintf(object, sizeof object, "results file \"%.90s\"", path);
-    if (!text[0] && !file[0])
-        return lw_fail(error, LW_ERROR_ARGUMENT, object,
-                       "view the model instead (linkwork view MODEL), or write the results by linkwork run",
-                       "it holds no model and names none, so there is nothing to draw");
-    if (!text[0] && status == LW_ERROR_FILE)
-        return lw_fail(error, LW_ERROR_ARGUMENT, object,
-                       "put that file there, or run the model again, which keeps its text",
-                       "its model \"%.200s\" is not there", file);
     return lw_fail(error, LW_ERROR_ARGUMENT, object, "run the model again by this version of linkwork",
                    "the model that it holds has faults");
 }
@@ -188,11 +126,8 @@ static lw_status take_row(lw_animation *a, const lw_results_table *table, const 
     double *values = lw_sample_rows_add(&a->values);
     if (!values) return LW_ERROR_MEMORY;
     for (size_t k = 0; k < a->recorded; k++) values[k] = table->columns[k + 1].values[row];
-    for (size_t k = a->recorded; k < a->column_count; k++) values[k] = NAN;
-    /* Forces may depend on inputs and user states, of which a row need not tell. */
-    const bool all = model->values.state_count == 0 && model->values.input_count == 0;
-    if (moving && all && a->column_count > a->recorded)
-        lw_animation_force_values(a, t, from->at_q, from->at_v, values + a->recorded);
+    lw_animation_row_force_values(a, table, row, from->at_q, moving ? from->at_v : NULL,
+                                  values + a->recorded);
     if (a->count == 1 && moving) {
         memcpy(a->q0, from->at_q, (size_t)model->nq * sizeof *a->q0);
         memcpy(a->v0, from->at_v, (size_t)model->nv * sizeof *a->v0);
@@ -203,7 +138,7 @@ static lw_status take_row(lw_animation *a, const lw_results_table *table, const 
 
 /* --- columns, summary, notes ---------------------------------------------------------------------- */
 
-static lw_status name_columns(lw_animation *a, const lw_results_table *table, bool forces) {
+static lw_status name_columns(lw_animation *a, lw_results_table *table, bool has_speeds) {
     a->columns = LW_NEW(a->arena, lw_shown_column, table->column_count + 1);
     if (!a->columns) return LW_ERROR_MEMORY;
     for (size_t k = 1; k < table->column_count; k++) {
@@ -214,7 +149,7 @@ static lw_status name_columns(lw_animation *a, const lw_results_table *table, bo
         column->own_scale = strcmp(column->unit, "J") == 0 || !column->unit[0];
     }
     a->recorded = a->column_count = table->column_count - 1;
-    return forces ? lw_animation_force_columns(a) : LW_OK;
+    return lw_animation_row_forces(a, table, has_speeds);
 }
 
 static double number_of(lw_results_table *table, const char *key) {
@@ -262,21 +197,17 @@ static bool has_column(const lw_results_table *table, const char *start) {
     return false;
 }
 
-static void note_lacks(lw_animation *a, const lw_results_table *table, const source *from, size_t skipped) {
+static void note_lacks(lw_animation *a, const lw_results_table *table, size_t skipped) {
     char text[160];
     if (a->model->joint_count > 0 && !has_column(table, "reaction("))
         (void)lw_animation_note(a,
                                 "no reactions are recorded; --record \"joint, reaction, ledger\" adds them");
-    if (!from->has_v && a->model->force_count > 0)
-        (void)lw_animation_note(
-            a, "joint speeds are not recorded, so the forces of springs and dampers are not shown");
     if (!has_column(table, "kinetic"))
         (void)lw_animation_note(a, "the energy ledger is not recorded; --record \"joint, ledger\" adds it");
     if (skipped) {
         snprintf(text, sizeof text, "%zu rows without all coordinates were left out", skipped);
         (void)lw_animation_note(a, text);
     }
-    (void)lw_animation_note(a, "results files hold no events; linkwork view MODEL marks them");
 }
 
 /* --- public --------------------------------------------------------------------------------------- */
@@ -298,7 +229,10 @@ static lw_status fill(lw_animation *a, lw_results_table *table, const char *path
                        "none of its %zu rows has all coordinates", table->row_count);
     }
     take_summary(a, table);
-    note_lacks(a, table, &from, skipped);
+    note_lacks(a, table, skipped);
+    for (size_t k = 0; k < table->event_count; k++)
+        if (lw_animation_event(a, table->events[k].t, "event", table->events[k].name) != LW_OK)
+            return lw_out_of_memory(error);
     lw_animation_uniqueness(a);
     return lw_arena_failed(a->arena) ? lw_out_of_memory(error) : LW_OK;
 }
@@ -314,7 +248,7 @@ lw_status lw_animation_read(const char *path, lw_report *report, lw_animation **
     lw_spec *spec = NULL;
     lw_model *model = NULL;
     lw_animation *a = NULL;
-    if (status == LW_OK) status = model_of_results(table, path, report, &spec, &model, error);
+    if (status == LW_OK) status = model_of_results(path, report, &spec, &model, error);
     if (status == LW_OK) status = lw_animation_begin(model, &a, error);
     if (status == LW_OK) {
         a->owned = model, a->spec = spec;

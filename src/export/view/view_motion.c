@@ -140,6 +140,7 @@ lw_status lw_view_put_motion(lw_view_json *j, const char *key, const lw_animatio
         lw_view_open(j, NULL, '{');
         lw_view_number(j, "t", a->events[k].t);
         lw_view_text(j, "kind", a->events[k].kind);
+        if (a->events[k].name) lw_view_text(j, "name", a->events[k].name);
         lw_view_text(j, "text", a->events[k].text);
         lw_view_close(j, '}');
     }

@@ -252,6 +252,9 @@ void lw_view_put_model(lw_view_json *j, const char *key, const lw_animation *a) 
     lw_view_open(j, "forces", '[');
     for (int k = 0; k < model->force_count; k++) put_force(j, model, &model->forces[k]);
     lw_view_close(j, ']');
+    lw_view_open(j, "outputs", '[');
+    for (int k = 0; k < model->output_names.count; k++) lw_view_text(j, NULL, model->output_names.names[k]);
+    lw_view_close(j, ']');
     lw_view_open(j, "constraints", '[');
     for (int k = 0; k < model->constraint_count; k++) put_constraint(j, model, &model->constraints[k]);
     lw_view_close(j, ']');

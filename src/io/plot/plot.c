@@ -1,9 +1,10 @@
 /* plot.c - chooses the contents of a plot of results files, and calls the drawing.
  *
- * By default a plot shows the joint coordinates that are angles, those that are displacements, then the
- * energies and the residual of the energy ledger. Quaternions appear only if a model has no other
- * coordinates. For a file without any of these its first columns are shown, with a panel for each unit.
- * "total" is an additional column of every file with the columns kinetic and potential.
+ * By default a plot shows the outputs of the model that the file carries, with a panel for each of up to two
+ * units, the joint coordinates that are angles, those that are displacements, then the energies and the
+ * residual of the energy ledger. Quaternions appear only if a model has no other coordinates. For a file
+ * without any of these its first columns are shown, with a panel for each unit. "total" is an additional
+ * column of every file with the columns kinetic and potential.
  *
  * Where a panel or a pattern offers many columns, MOST_CURVES are taken, those that differ most: the one with
  * the widest range, then again and again the one that is farthest from all taken before, by the largest
@@ -21,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CURVES = 8, MOST_MATCHES = 12, MOST_DEFAULT_PANELS = 4, PROBES = 200 };
+enum { MOST_CURVES = 8, MOST_MATCHES = 12, MOST_DEFAULT_PANELS = 4, MOST_OUTPUT_PANELS = 2, PROBES = 200 };
 
 /* The plot under construction. */
 typedef struct {
@@ -89,17 +90,40 @@ static const char *quantity_of(const char *unit) {
 
 /* --- default contents ----------------------------------------------------------------------------- */
 
-static bool is_joint_coordinate(const lw_column *column, const char *unit) {
+static bool is_output(const lw_spec *spec, const char *name) {
+    for (size_t k = 0; k < lw_spec_output_count(spec); k++)
+        if (strcmp(lw_spec_output((lw_spec *)spec, k)->name, name) == 0) return true;
+    return false;
+}
+
+/* Coordinates have names such as pin.q; those of bodies, points and forces begin with a word of their own. */
+static bool is_joint_coordinate(const lw_spec *spec, const lw_column *column, const char *unit) {
     return strcmp(column->unit, unit) == 0 && strncmp(column->name, "body.", 5) != 0 &&
-           strncmp(column->name, "point(", 6) != 0;
+           !strchr(column->name, '(') && !is_output(spec, column->name);
+}
+
+/* Adds the outputs of the model, those of one unit in one panel. */
+static bool add_outputs(builder *b, const lw_spec *spec) {
+    for (size_t k = 1; k < b->table->column_count; k++) {
+        const lw_column *column = &b->table->columns[k];
+        lw_panel *panel = NULL;
+        if (!is_output(spec, column->name)) continue;
+        for (size_t p = 0; p < b->plot.panel_count && !panel; p++)
+            if (strcmp(b->plot.panels[p].unit, column->unit) == 0) panel = &b->plot.panels[p];
+        if (!panel && b->plot.panel_count == MOST_OUTPUT_PANELS) continue;
+        if (!panel && !(panel = add_panel(b, "output", column->unit, b->table->column_count))) return false;
+        add_curve(b, panel, column->name, (int)k, -1);
+        panel->limit = MOST_CURVES;
+    }
+    return true;
 }
 
 /* Adds a panel of the joint coordinates with this unit, if there are any. */
-static bool add_coordinates(builder *b, const char *quantity, const char *unit) {
+static bool add_coordinates(builder *b, const lw_spec *spec, const char *quantity, const char *unit) {
     lw_panel *panel = NULL;
     for (size_t k = 1; k < b->table->column_count; k++) {
         const lw_column *column = &b->table->columns[k];
-        if (!is_joint_coordinate(column, unit)) continue;
+        if (!is_joint_coordinate(spec, column, unit)) continue;
         if (!panel && !(panel = add_panel(b, quantity, unit, b->table->column_count))) return false;
         add_curve(b, panel, column->name, (int)k, -1);
     }
@@ -144,15 +168,23 @@ static bool add_anything(builder *b) {
     return true;
 }
 
+static bool add_defaults(builder *b, const lw_spec *spec) {
+    if (!add_outputs(b, spec) || !add_coordinates(b, spec, "angle", "rad") ||
+        !add_coordinates(b, spec, "displacement", "m"))
+        return false;
+    if (b->plot.panel_count == 0 && !add_coordinates(b, spec, "quaternion", "1")) return false;
+    return add_energies(b) && (b->plot.panel_count > 0 || add_anything(b));
+}
+
 static lw_status choose_default(builder *b) {
-    b->plot.panels = LW_NEW(b->arena, lw_panel, MOST_DEFAULT_PANELS);
+    lw_spec *spec = NULL;
+    lw_error none;
+    b->plot.panels = LW_NEW(b->arena, lw_panel, MOST_DEFAULT_PANELS + MOST_OUTPUT_PANELS);
     if (!b->plot.panels) return out_of_memory(b);
-    if (!add_coordinates(b, "angle", "rad") || !add_coordinates(b, "displacement", "m"))
-        return out_of_memory(b);
-    if (b->plot.panel_count == 0 && !add_coordinates(b, "quaternion", "1")) return out_of_memory(b);
-    if (!add_energies(b)) return out_of_memory(b);
-    if (b->plot.panel_count == 0 && !add_anything(b)) return out_of_memory(b);
-    return LW_OK;
+    (void)lw_results_spec(b->paths[0], &spec, &none); /* A table of another program has no model. */
+    const bool done = add_defaults(b, spec);
+    lw_spec_destroy(spec);
+    return done ? LW_OK : out_of_memory(b);
 }
 
 /* --- requested contents --------------------------------------------------------------------------- */

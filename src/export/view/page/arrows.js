@@ -3,7 +3,7 @@
 class Arrow {
   constructor(stage, colour, dashed, double) {
     const u = stage.unit, shaft = new Parts(), white = '#ffffff';
-    const pieces = dashed ? [[0, 0.2], [0.32, 0.52], [0.64, 0.84]] : [[0, 1]];
+    const pieces = dashed ? [0, 1, 2, 3, 4, 5].map(k => [k / 6, k / 6 + 0.1]) : [[0, 1]];
     for (const [a, b] of pieces) shaft.bar(V(0, 0, a), V(0, 0, b), 0.2 * u, white);
     const material = new THREE.MeshStandardMaterial({ color: linear(colour), roughness: 0.5, emissive: linear(colour), emissiveIntensity: 0.35, depthTest: false, transparent: true, opacity: 0.93 });
     this.shaft = new THREE.Mesh(shaft.geometry(), material);
@@ -48,10 +48,10 @@ class Arrows {
     });
     model.forces.forEach(force => {
       const prefix = `force(${force.name})`;
-      if (force.type === 'spring' && has(`${prefix}.tension`)) {
+      if (force.type === 'spring' && has(prefix)) {
         for (const side of [0, 1])
           if (force.bodies[side] > 0)
-            add('springForces', force.name, [`${prefix}.tension`], pose => this.point(pose, force.bodies[side], force.points[side]), false, colours.springForce, false, 'N');
+            add('springForces', force.name, [prefix], pose => this.point(pose, force.bodies[side], force.points[side]), false, colours.springForce, false, 'N');
         this.items.filter(i => i.name === force.name && i.kind === 'springForces').forEach((item, k) => {
           const side = force.bodies[0] > 0 ? k : 1;
           item.direct = (pose, value) => {
@@ -75,7 +75,7 @@ class Arrows {
 
   kinds() { return new Set(this.items.map(i => i.kind)); }
 
-  // The largest force and torque of the run among what is shown, which the scale comes from: the 85th percentile, so
+  // The largest force and torque of the run among what is shown, which the scale comes from: the 95th percentile, so
   // that peaks do not make all else invisible.
   measure() {
     const key = ['reactions', 'torques', 'springForces', 'applied'].filter(k => this.stage.show[k]).join();
@@ -90,14 +90,14 @@ class Arrows {
         for (let k = 0; k < y[0].length; k += stride) peaks.push(Math.hypot(...y.map(c => c[k])));
       }
       peaks.sort((a, b) => a - b);
-      this.most[unit] = peaks.length ? peaks[Math.floor(0.85 * (peaks.length - 1))] || peaks[peaks.length - 1] : 0;
+      this.most[unit] = peaks.length ? peaks[Math.floor(0.95 * (peaks.length - 1))] || peaks[peaks.length - 1] : 0;
     }
   }
 
   length(size, unit) {
-    const most = this.most[unit] || 1, s = this.stage.show, full = 0.26 * this.stage.size * s.scale;
+    const most = this.most[unit] || 1, s = this.stage.show, full = 0.24 * this.stage.size * s.scale;
     const part = s.log ? Math.max(0, 1 + Math.log10(Math.max(size / most, 1e-12)) / 3) : size / most;
-    return Math.min(part, 3) * full;
+    return Math.min(part, 1.5) * full; // what is longer would leave the picture
   }
 
   place(t) {

@@ -142,7 +142,7 @@ class Motion {
     this.model.bodies.forEach((body, b) => {
       if (b > 0)
         ['x', 'y', 'z'].forEach((axis, k) =>
-          this.addColumn(`body.${body.name}.${axis}`, 'm', () => this.track(b, [0, 0, 0], this.times).map(p => p[k])));
+          this.addColumn(`com(${body.name}).${axis}`, 'm', () => this.track(b, body.com, this.times).map(p => p[k])));
     });
   }
 

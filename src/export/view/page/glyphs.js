@@ -89,6 +89,13 @@ function driveGeometry(joint, speed, unit, colour) {
   return parts.geometry();
 }
 
+// A damper on a coordinate: a cylinder with its rod along a sliding axis, a drum around a turning one.
+function jointDamperGeometry(unit, colours, slides) {
+  const parts = new Parts();
+  if (!slides) return parts.bar(V(0, 0, 0.7 * unit), V(0, 0, 1.3 * unit), 1.5 * unit, colours.damper).geometry();
+  return parts.bar(V(0, 0, -3.2 * unit), V(0, 0, 0.4 * unit), 0.75 * unit, colours.damper).bar(V(0, 0, 0.4 * unit), V(0, 0, 3.2 * unit), 0.25 * unit, colours.spring).geometry();
+}
+
 // A torsion spring: a flat spiral around the axis, or a small coil along it for a sliding coordinate.
 function torsionGeometry(unit, colour, slides) {
   const points = [];
@@ -131,12 +138,14 @@ class Strut {
       const size = Math.min(1.9 * unit, 0.16 * length);
       if (element.springs) this.coil = this.mesh(coilGeometry(size, 0.15 * size, Math.max(length, 2 * unit)), material(colours.spring));
       if (element.damps) {
-        const r = (element.springs ? 0.45 : 0.8) * size;
+        const r = (element.springs ? 0.36 : 0.7) * size;
         this.tube = this.mesh(new THREE.CylinderBufferGeometry(r, r, 1, 20).rotateX(Math.PI / 2).translate(0, 0, 0.5), material(colours.damper));
         this.rod = this.mesh(new THREE.CylinderBufferGeometry(0.35 * r, 0.35 * r, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5), material(colours.spring));
       }
     }
     this.body = 0.5 * length;
+    // Eyes at both ends; the one on ground is a block.
+    if (length > 3 * unit) this.ends = element.bodies.map(b => this.mesh(b === 0 ? new THREE.BoxBufferGeometry(1.6 * unit, 1.6 * unit, 0.5 * unit) : new THREE.SphereBufferGeometry(0.5 * unit, 16, 12), material(b === 0 ? colours.ground : colours.joint)));
   }
 
   mesh(geometry, material) {
@@ -154,6 +163,7 @@ class Strut {
     this.group.position.copy(turned ? b : a);
     this.group.quaternion.setFromUnitVectors(V(0, 0, 1), line.multiplyScalar((turned ? -1 : 1) / length));
     if (this.coil) this.coil.scale.z = shown;
+    if (this.ends) this.ends.forEach((end, k) => { end.position.z = (k === 0) === !turned ? 0 : length; end.visible = shown === length || (k === 0) === !turned; });
     if (this.tube) {
       const body = Math.min(this.body, 0.75 * shown);
       this.tube.scale.z = body;

@@ -31,8 +31,18 @@ function defaultPanels() {
   const m = motions[0], panels = [], names = [...m.columns.values()];
   if (motions[1]) panels.push(['largest distance of a body']);
   const joints = new Set(m.model.joints.map(j => j.name)), own = name => joints.has(name.slice(0, name.lastIndexOf('.')));
-  const coordinates = unit => names.filter(c => c.unit === unit && own(c.name) && !c.derived && !/\(difference\)$/.test(c.name)).map(c => c.name);
+  const range = name => { const y = m.dense(name).filter(Number.isFinite); return y.length ? y.reduce((a, v) => Math.max(a, v), -Infinity) - y.reduce((a, v) => Math.min(a, v), Infinity) : 0; };
+  // Coordinates that do not change tell nothing, unless there is no time.
+  const coordinates = unit => {
+    const list = names.filter(c => c.unit === unit && own(c.name) && !c.derived && !/\(difference\)$/.test(c.name)).slice(0, 200).map(c => c.name);
+    const most = list.reduce((s, name) => Math.max(s, range(name)), 0);
+    return m.end > m.start ? list.filter(name => range(name) > 1e-6 * most) : list;
+  };
+  const byUnit = new Map();
+  for (const name of m.model.outputs) if (m.columns.has(name)) byUnit.set(m.columns.get(name).unit, [...(byUnit.get(m.columns.get(name).unit) || []), name]);
+  for (const list of [...byUnit.values()].slice(0, 4)) panels.push(list.slice(0, 6));
   for (const unit of ['rad', 'm']) { const list = coordinates(unit); if (list.length) panels.push(list.slice(0, 6)); }
+  if (!panels.length) { const list = coordinates('rad/s'); if (list.length) panels.push(list.slice(0, 6)); }
   if (m.columns.has('total')) panels.push(['kinetic', 'potential', 'total']);
   if (m.columns.has('unaccounted')) panels.push(['unaccounted']);
   if (m.model.loops.length + m.model.constraints.length && m.columns.has('position_violation')) panels.push(['position_violation']);
@@ -125,8 +135,8 @@ function restore() {
     const body = Number(hash.get('follow')), ring = Number(hash.get('ring') || -1), n = stage.model.bodies.length;
     if (body > 0 && body < n) stage.follow = body;
     if (ring >= 0 && ring < stage.model.loops.length) stage.loop = ring;
-    const trails = hash.has('trails') ? hash.get('trails').split('_').map(Number) : defaultTrails();
-    for (const b of trails) if (b > 0 && b < n) { stage.trails.add(b); stage.addTrail(b); }
+    const trails = hash.has('trails') ? hash.get('trails').split('_').filter(Boolean) : defaultTrails();
+    for (const key of trails) { stage.trails.add(key); stage.addTrail(key); }
     stage.visibility();
     stage.marking();
     showPanel.refresh(stage);
@@ -158,7 +168,7 @@ function defaultTrails() {
     const far = new THREE.Box3().setFromPoints(p).getSize(V(0, 0, 0)).length();
     if (far > most) { most = far; best = b; }
   }
-  return best ? [best] : [];
+  return best ? [String(best)] : [];
 }
 
 // --- pointer and keys ----------------------------------------------------------------------------------------------------

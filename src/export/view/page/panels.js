@@ -105,7 +105,7 @@ class RunPanel {
     const events = motion.about.events;
     if (!events.length) return;
     holder.append(make('h2', { textContent: `Events (${events.length})` }), make('ul', { className: 'list' }, ...events.slice(0, 300).map(e =>
-      make('li', {}, make('button', { type: 'button', title: e.text, onclick: () => onTime(e.t) }, named(`${e.kind}: ${e.text}`), make('span', { className: 'soft', textContent: `${show(e.t, 5)} s` }))))));
+      make('li', {}, make('button', { type: 'button', title: eventText(e), onclick: () => onTime(e.t) }, named(eventText(e)), make('span', { className: 'soft', textContent: `${show(e.t, 5)} s` }))))));
   }
 
   setTime(t) {
@@ -227,11 +227,14 @@ class PartsPanel {
     const tools = make('div', { className: 'row' }), stage = this.stage, app = this.app;
     if (pick.kind === 'body' && pick.index > 0 && stage) {
       const toggle = (text, on, act) => { const b = make('button', { type: 'button', textContent: text, 'aria-pressed': String(on), onclick: () => { const now = b.getAttribute('aria-pressed') !== 'true'; b.setAttribute('aria-pressed', String(now)); act(now); app.changed(); } }); tools.append(b); };
-      toggle('Trail', stage.trails.has(pick.index), now => stage.toggleTrail(pick.index, now));
+      const trail = (text, key) => toggle(text, stage.trails.has(key), now => stage.toggleTrail(key, now));
+      trail('Trail of the centre', stage.trailKey(pick.index));
+      if (pick.point) trail('Trail of this point', stage.trailKey(pick.index, pick.point));
+      for (const key of stage.trails) if (key.startsWith(`${pick.index}:`) && key !== (pick.point && stage.trailKey(pick.index, pick.point))) trail(`Trail of ${key.split(':').slice(1).map(x => show(Number(x), 3)).join(', ')}`, key);
       toggle('Follow', stage.follow === pick.index, now => stage.setFollow(now ? pick.index : -1));
     }
-    const prefix = { body: `body.${about.title}.`, joint: `${about.title}.`, force: `force(${about.title}).` }[pick.kind];
-    const columns = [...app.motions[0].columns.keys()].filter(n => (prefix && n.startsWith(prefix) || pick.kind === 'joint' && n.startsWith(`reaction(${about.title}).`)) && !n.endsWith('(difference)'));
+    const prefix = { body: `com(${about.title}).`, joint: `${about.title}.`, force: `force(${about.title})` }[pick.kind];
+    const columns = [...app.motions[0].columns.keys()].filter(n => (prefix && n.startsWith(prefix) && !n.endsWith('.power') || pick.kind === 'joint' && n.startsWith(`reaction(${about.title}).`)) && !n.endsWith('(difference)'));
     const plot = (text, names) => { if (names.length) tools.append(make('button', { type: 'button', textContent: text, onclick: () => app.plot(names) })); };
     if (pick.kind === 'joint') {
       plot('Plot coordinates', columns.filter(n => /\.(q\w?|d|angle|a1|a2|x|y|z|q[wxyz])$/.test(n) && !n.startsWith('reaction(')));

@@ -87,9 +87,9 @@ class Plot {
     let margin = 0.06 * (high - low);
     if (margin < 1e-12 * Math.max(Math.abs(low), Math.abs(high), 1e-290)) margin = 0.05 * Math.abs(low) || 1;
     low -= margin; high += margin;
-    g.font = '11px system-ui, sans-serif';
+    g.font = `${h > 170 ? 13 : 11}px system-ui, sans-serif`;
     const marks = ticks(low, high, h / 34), labels = marks.map(v => show(v, 4));
-    const left = Math.max(30, ...labels.map(l => g.measureText(l).width)) + 8, right = w - 8, top = 6, bottom = h - 18;
+    const left = Math.max(30, ...labels.map(l => g.measureText(l).width)) + 8, right = w - 8, top = this.board.events.length ? 18 : 6, bottom = h - (h > 170 ? 20 : 18);
     this.area = { left, right, top, bottom, low, high };
     const X = t => left + (t - x0) / (x1 - x0) * (right - left), Y = v => bottom - (v - low) / (high - low) * (bottom - top);
     g.strokeStyle = c.line; g.fillStyle = c.soft; g.lineWidth = 1;
@@ -99,17 +99,36 @@ class Plot {
       g.fillText(labels[k], left - 5, Y(v));
     });
     g.textAlign = 'center'; g.textBaseline = 'top';
-    for (const t of ticks(x0, x1, (right - left) / 70)) {
+    const instants = ticks(x0, x1, (right - left) / 70);
+    for (const t of instants) {
       g.beginPath(); g.moveTo(Math.round(X(t)) + 0.5, top); g.lineTo(Math.round(X(t)) + 0.5, bottom); g.stroke();
-      const text = show(t, 6), half = g.measureText(text).width / 2;
+      const text = show(t, 6) + (t === instants[instants.length - 1] ? ' s' : ''), half = g.measureText(text).width / 2;
       g.fillText(text, Math.min(right - half, Math.max(left + half, X(t))), bottom + 4);
     }
+    this.events(g, X, top, bottom);
     g.save();
     g.beginPath(); g.rect(left, top, right - left, bottom - top); g.clip();
     g.lineWidth = 1.8; g.lineJoin = 'round';
     for (const curve of curves) this.stroke(g, curve, X, Y);
     g.restore();
     this.cursor();
+  }
+
+  // Events of the model as vertical lines, with their names above where there is room for them.
+  events(g, X, top, bottom) {
+    const { x0, x1, events } = this.board, seen = events.filter(e => e.t >= x0 && e.t <= x1).slice(0, 400);
+    let free = -Infinity;
+    g.strokeStyle = theme.colours.event; g.fillStyle = theme.colours.event; g.lineWidth = 1; g.setLineDash([4, 3]);
+    g.textAlign = 'left'; g.textBaseline = 'bottom';
+    const { left, right } = this.area;
+    for (const e of seen) {
+      const x = Math.round(X(e.t)) + 0.5, wide = g.measureText(e.name).width, from = Math.max(left, Math.min(x - wide / 2, right - wide));
+      g.beginPath(); g.moveTo(x, top - 2); g.lineTo(x, bottom); g.stroke();
+      if (from < free || wide > 0.5 * (right - left)) continue;
+      g.fillText(e.name, from, top - 3);
+      free = from + wide + 6;
+    }
+    g.setLineDash([]);
   }
 
   // A curve; where there are many more rows than pixels, the lowest and the highest of each pixel.
@@ -219,6 +238,7 @@ class Board {
     this.start = Math.min(...motions.map(m => m.start)); this.end = Math.max(...motions.map(m => m.end));
     if (!(this.end > this.start)) { this.start -= 0.5; this.end += 0.5; }
     this.x0 = this.start; this.x1 = this.end;
+    this.events = [].concat(...motions.map(m => m.about.events)).filter(e => e.kind === 'event').sort((a, b) => a.t - b.t);
     this.list = make('div');
     this.all = make('button', { type: 'button', textContent: 'All of the time', title: 'Undo the zoom (0)', onclick: () => this.zoom() });
     holder.append(this.list, make('div', { className: 'row' },

@@ -10,7 +10,7 @@ class Stage {
     this.model = motions[0].model;
     this.show = { joints: true, com: false, frames: false, forces: true, ground: true, grid: true, shadow: true, ghost: true,
       reactions: false, torques: false, springForces: false, applied: true, log: false, scale: 1 };
-    this.quality = 2; this.selected = null; this.loop = -1; this.follow = -1; this.trails = new Set();
+    this.quality = 2; this.selected = null; this.loop = -1; this.follow = -1; this.trails = new Set(); // trails: keys, see trailKey
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
     this.renderer.setClearColor(0x000000, 0);
     this.renderer.gammaOutput = true;
@@ -212,11 +212,10 @@ class Stage {
     this.groups = model.bodies.map(() => { const g = new THREE.Group(); this.root.add(g); return g; });
     const heaviest = Math.max(...model.bodies.map(b => b.mass), 0), shadows = model.bodies.length <= 120;
     model.bodies.forEach((body, b) => {
-      if (b === 0) { this.addFrame(this.groups[0], 3 * u); return; }
+      if (b === 0) return;
       const own = model.joints.length ? this.attached[b] : [];
       const geometry = bodyGeometry(body, own, colours.bodies[(b - 1) % colours.bodies.length], u, heaviest, this.size);
       if (geometry) this.addMesh(this.groups[b], geometry, { kind: 'body', index: b }, shadows);
-      this.addFrame(this.groups[b], 3 * u);
     });
     this.supports = new Parts(); // of all joints on ground, one mesh
     this.jointGroups = model.joints.map((joint, k) => this.addJoint(joint, k, shadows && model.joints.length <= 120));
@@ -227,9 +226,13 @@ class Stage {
     this.addGround();
     this.arrows = new Arrows(this);
     this.trailLines = new Map();
-    for (const b of this.trails) this.addTrail(b);
+    for (const key of this.trails) this.addTrail(key);
     this.marking();
     this.visibility();
+    // What is fixed on a body keeps its place there: only bodies move.
+    for (const g of this.groups) g.traverse(o => { if (o !== g) { o.updateMatrix(); o.matrixAutoUpdate = false; } });
+    for (const o of [this.root, this.floor]) o.updateMatrix();
+    this.root.matrixAutoUpdate = false;
     this.dirty = true;
   }
 
@@ -332,7 +335,8 @@ class Stage {
     } else if (force.type === 'torsion' || force.type === 'drive') {
       if (force.joint < 0) return;
       const joint = this.model.joints[force.joint], geometry = force.type === 'drive'
-        ? driveGeometry(joint, force.speed, this.unit, colours.drive) : torsionGeometry(this.unit, colours.spring, joint.type === 'prismatic');
+        ? driveGeometry(joint, force.speed, this.unit, colours.drive) : force.damps && !force.springs ? jointDamperGeometry(this.unit, colours, joint.type === 'prismatic')
+          : torsionGeometry(this.unit, colours.spring, joint.type === 'prismatic');
       this.elements.push(this.addMesh(this.jointGroups[force.joint][0], geometry, pick, false));
     }
   }
@@ -423,24 +427,29 @@ class Stage {
 
   // --- trails -------------------------------------------------------------------------------------------------------
 
-  addTrail(body) {
+  // Of a body's centre of mass "3", of another point of it "3:x:y:z".
+  trailKey(body, point) { return point ? [body, ...point.map(x => Number(x.toPrecision(5)))].join(':') : String(body); }
+
+  addTrail(key) {
+    const [body, ...given] = key.split(':').map(Number), point = given.length === 3 ? given : (this.model.bodies[body] || {}).com;
+    if (!(body > 0) || !point || !point.every(Number.isFinite)) { this.trails.delete(key); return; }
     const motion = this.motions[0], span = motion.end - motion.start, count = Math.min(1500, Math.max(2, 2 * motion.keyTimes.length, 400));
     if (!(span > 0)) return;
     const times = Array.from({ length: count }, (_, k) => motion.start + span * k / (count - 1));
-    const points = motion.track(body, this.model.bodies[body].com, times).map(vectorOf);
+    const points = motion.track(body, point, times).map(vectorOf);
     const colour = linear(theme.colours.trail), group = new THREE.Group();
     const past = new THREE.Mesh(tube(points, 0.16 * this.unit), new THREE.MeshBasicMaterial({ color: colour }));
     const all = new THREE.Mesh(past.geometry.clone(), new THREE.MeshBasicMaterial({ color: colour, transparent: true, opacity: 0.24, depthWrite: false }));
     group.add(past, all);
     this.root.add(group);
-    this.trailLines.set(body, { group, past, count });
+    this.trailLines.set(key, { group, past, count });
   }
 
-  toggleTrail(body, on) {
-    if (on) this.trails.add(body); else this.trails.delete(body);
-    const line = this.trailLines.get(body);
-    if (line && !on) { this.root.remove(line.group); this.trailLines.delete(body); }
-    if (!line && on) this.addTrail(body);
+  toggleTrail(key, on) {
+    if (on) this.trails.add(key); else this.trails.delete(key);
+    const line = this.trailLines.get(key);
+    if (line && !on) { this.root.remove(line.group); this.trailLines.delete(key); }
+    if (!line && on) this.addTrail(key);
     this.place(this.time);
   }
 
@@ -451,6 +460,7 @@ class Stage {
     for (const holders of this.jointGroups) for (const h of holders) h.visible = s.joints;
     for (const mesh of this.elements) mesh.visible = s.forces;
     for (const strut of this.struts) strut.group.visible = s.forces || strut.element.type === 'distance';
+    if (s.frames && !this.frames.length) for (const g of this.groups) this.addFrame(g, 3 * this.unit);
     for (const mesh of this.frames) mesh.visible = s.frames;
     this.gridLines.visible = s.grid;
     this.shade.visible = s.shadow && s.grid;
@@ -554,9 +564,16 @@ class Stage {
     return this.planar ? this.stageDirection(this.planar) : V(0.62, 0.42, 1).normalize();
   }
 
+  // Parts of the height at the upper and the lower edge that are kept free.
+  insets() {
+    const h = this.h || 600, narrow = this.w < 620;
+    return [Math.min(0.12, 40 / h), narrow ? Math.min(0.16, 52 / h) : 0.02];
+  }
+
   // Frames all points of the motion, seen from a direction of the stage.
   frame(direction) {
-    const aspect = this.camera.aspect, tanV = Math.tan(this.camera.fov * degrees / 2), tanH = tanV * aspect;
+    // Nothing lies below the legend and the buttons at the edges.
+    const [above, below] = this.insets(), full = Math.tan(this.camera.fov * degrees / 2), tanV = full * (1 - above - below), tanH = full * this.camera.aspect;
     const d = direction.clone().normalize(), up = Math.abs(d.y) > 0.98 ? V(0, 0, -Math.sign(d.y)) : V(0, 1, 0);
     const right = up.clone().cross(d).normalize(), top = d.clone().cross(right);
     let points = [];
@@ -579,7 +596,8 @@ class Stage {
       const q = p.clone().sub(target), z = q.dot(d);
       distance = Math.max(distance, (Math.abs(q.dot(right)) + r) / tanH + z, (Math.abs(q.dot(top)) + r) / tanV + z);
     }
-    distance *= 1.12;
+    distance *= 1.08;
+    target.addScaledVector(top, (above - below) * full * distance);
     this.camera.position.copy(target).addScaledVector(d, distance);
     this.camera.near = distance / 200; this.camera.far = distance * 60;
     this.camera.updateProjectionMatrix();
@@ -629,7 +647,11 @@ class Stage {
     const ray = this.ray || (this.ray = new THREE.Raycaster());
     ray.setFromCamera({ x: 2 * x / this.w - 1, y: 1 - 2 * y / this.h }, this.camera);
     const hits = ray.intersectObjects(this.picks.filter(m => m.visible && m.parent.visible), false);
-    return hits.length ? hits[0].object.userData : null;
+    if (!hits.length) return null;
+    const { kind, index } = hits[0].object.userData, pick = { kind, index };
+    // The point of the body that is pointed at, in its frame.
+    if (kind === 'body') pick.point = hits[0].point.clone().applyMatrix4(new THREE.Matrix4().getInverse(this.groups[index].matrixWorld)).toArray();
+    return pick;
   }
 
   // Pixels of a world point in the canvas.

@@ -4,7 +4,7 @@ const palettes = {
   light: {
     curves: ['#1f62b0', '#b4500f', '#2a7a44', '#a62a4a', '#6a4bb0', '#80640c', '#0d7580', '#5b6472'],
     bodies: ['#4a7fb8', '#d98b4a', '#6aa878', '#c26b70', '#8a78bd', '#b39355', '#58a2ab', '#8e96a3'],
-    ink: '#1b2230', soft: '#5a6474', line: '#d7dce3', panel: '#ffffff', cursor: '#1b2230',
+    ink: '#1b2230', soft: '#5a6474', line: '#d7dce3', panel: '#ffffff', cursor: '#1b2230', event: '#8f3d00',
     ground: '#9aa3af', joint: '#39424f', floor: '#eef1f5', grid: '#c3cad4', gridMajor: '#a4aebb', spring: '#59636f', damper: '#7b8591',
     bushing: '#c9862b', constraint: '#7a828d', drive: '#b4500f', redundant: '#d07a00', cut: '#1f62b0', select: '#e0a100',
     reaction: '#b3261e', torque: '#7a3fb0', applied: '#1d7a3a', springForce: '#0d7580', trail: '#c2571a', ghost: '#7d5bd0'
@@ -12,7 +12,7 @@ const palettes = {
   dark: {
     curves: ['#7ab3f0', '#f0a35e', '#83cf97', '#f08fa6', '#b9a3f2', '#d9bd5f', '#6fcbd4', '#b5bfcc'],
     bodies: ['#6d9fd6', '#e2a069', '#82bb90', '#d68a8e', '#a798d8', '#c9ae76', '#77bcc4', '#a7afbb'],
-    ink: '#e8ecf2', soft: '#a3aebd', line: '#2f3946', panel: '#1a2029', cursor: '#ffffff',
+    ink: '#e8ecf2', soft: '#a3aebd', line: '#2f3946', panel: '#1a2029', cursor: '#ffffff', event: '#ffbd82',
     ground: '#6b7685', joint: '#c9d1db', floor: '#1e252f', grid: '#343f4d', gridMajor: '#46535f', spring: '#aab4c0', damper: '#8d98a5',
     bushing: '#e0a458', constraint: '#98a2ae', drive: '#f0a35e', redundant: '#ffb84d', cut: '#7ab3f0', select: '#ffd34d',
     reaction: '#ff8a80', torque: '#d0a8ff', applied: '#86d89c', springForce: '#6fcbd4', trail: '#f0a35e', ghost: '#b9a3f2'

@@ -2,6 +2,9 @@
 
 const speeds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 
+// An event of the model has a name and may do something; what a method tells has a kind and a sentence.
+const eventText = e => e.name === undefined ? `${e.kind}: ${e.text}` : e.text ? `${e.name}: ${e.text}` : e.name;
+
 class Timeline {
   constructor(motions, onTime) {
     this.start = Math.min(...motions.map(m => m.start));
@@ -28,14 +31,39 @@ class Timeline {
     byId('forth').addEventListener('click', () => this.step(1));
     byId('loop').addEventListener('click', () => this.setLoop(!this.again));
     for (const id of ['play', 'first', 'last', 'back', 'forth']) byId(id).disabled = !(span > 0);
-    const events = [].concat(...motions.map(m => m.about.events));
-    if (span > 0) byId('marks').append(...events.slice(0, 1000).map(e => {
-      const mark = make('i', { title: `${show(e.t, 5)} s ${e.kind}: ${e.text}` });
+    const events = [].concat(...motions.map(m => m.about.events)).sort((a, b) => a.t - b.t);
+    if (span > 0) this.mark(events.slice(0, 1000), span);
+    this.events = events.map(e => e.t);
+    this.onChange = () => {};
+  }
+
+  // Marks of events on the bar: one of them is reached by Tab, the arrow keys go from one to the next.
+  mark(events, span) {
+    const holder = byId('marks'), tip = byId('mark-tip');
+    holder.hidden = !events.length;
+    const marks = events.map((e, k) => {
+      const mark = make('button', { type: 'button', className: e.kind === 'event' ? '' : 'note', tabIndex: k ? -1 : 0, 'aria-label': `${show(e.t, 5)} s: ${eventText(e)}`,
+        onclick: () => { this.pause(); this.go(e.t); this.onChange(); },
+        onkeydown: event => {
+          const next = marks[k + ({ ArrowRight: 1, ArrowLeft: -1 }[event.key] || 0)];
+          if (event.key !== 'ArrowRight' && event.key !== 'ArrowLeft') return;
+          event.preventDefault(); event.stopPropagation();
+          if (next) { mark.tabIndex = -1; next.tabIndex = 0; next.focus(); }
+        },
+        onpointerenter: () => about(e), onfocus: () => about(e), onpointerleave: () => { tip.hidden = true; }, onblur: () => { tip.hidden = true; } });
       mark.style.left = `${100 * (e.t - this.start) / span}%`;
       return mark;
-    }));
-    this.events = events.map(e => e.t).sort((a, b) => a - b);
-    this.onChange = () => {};
+    });
+    // What stands below the pointer, and what is too close to be told apart from it.
+    const about = one => {
+      const width = holder.clientWidth || 1, close = events.filter(e => Math.abs(e.t - one.t) / span * width < 5);
+      tip.replaceChildren(...close.slice(0, 6).map(e => make('div', {}, named(eventText(e)), make('span', { className: 'soft', textContent: ` ${show(e.t, 5)} s` }))),
+        ...(close.length > 6 ? [make('div', { className: 'soft', textContent: `and ${close.length - 6} more` })] : []));
+      tip.hidden = false;
+      const x = (one.t - this.start) / span * width + 8 - tip.offsetWidth / 2;
+      tip.style.left = `${Math.max(0, Math.min(x, width + 16 - tip.offsetWidth))}px`;
+    };
+    holder.append(...marks);
   }
 
   go(t) {
