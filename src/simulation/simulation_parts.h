@@ -58,6 +58,7 @@ typedef struct lw_switches {
     bool needs_poses; /* Elements with conditions see poses of bodies. */
     bool off;         /* The method holds conditions of its own, and these are not located. */
     double *held, *outcomes;
+    double *before; /* workspace: what was held before an event */
     double *last;   /* When each outcome changed last, */
     int *repeated;  /* and how often at that instant. */
     bool *released; /* It switches without end and is no longer held. */
