@@ -38,7 +38,8 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
         s->rate_v = LW_NEW(arena, double, nv);
         if (s->plan.integrator->needs_step) s->implicit = LW_NEW(arena, double, states *(states + 5));
     }
-    s->work = LW_NEW(arena, double, 4 * n);
+    s->work = LW_NEW(arena, double, 5 * n);
+    s->scale = LW_NEW(arena, double, n);
     s->kept = LW_NEW(arena, double, n);
     s->next_y = LW_NEW(arena, double, n);
     s->crossed_y = LW_NEW(arena, double, n);
@@ -131,6 +132,9 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     if (status != LW_OK) return status;
     for (int k = 0; k < s->model->values.state_count; k++) s->y[lw_simulation_own(s) + k] = s->starts[k];
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
+    const lw_run_options *options = &s->plan.options;
+    s->scales = lw_state_scales(&s->system.base, s->method, options->end - options->start, s->t, s->y,
+                                s->scale, s->work);
     status = lw_simulation_begin(s, error);
     if (status != LW_OK) return status;
     s->initial = lw_simulation_energy(s);
@@ -454,10 +458,10 @@ lw_status lw_simulation_summary(const lw_simulation *s, lw_run_summary *summary)
 static lw_status must_be_closed(lw_simulation *s, lw_error *error) {
     const lw_formulation *f = s->plan.formulation;
     if (!f->violation) return LW_OK;
-    double position = 0, velocity = 0, fastest = 1;
+    double position = 0, velocity = 0, fastest = 1 / s->scales.time;
     f->violation(s->method, s->t, s->y, &position, &velocity);
     for (int k = 0; k < s->model->nv; k++) fastest = fmax(fastest, fabs(s->v[k]));
-    const double enough = fmax(1e-6, 1e4 * s->plan.integrator_options.tolerance) * fmax(1, s->watch.length);
+    const double enough = fmax(1e-6, 1e4 * s->plan.integrator_options.tolerance) * s->watch.length;
     if (position <= enough && velocity <= enough * fastest) return LW_OK;
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
                    "close it by lw_assemble, or create the simulation with drift control project",
