@@ -29,7 +29,8 @@ struct lw_sundials {
     double *coupling; /* quadratures x controlled: their coupling in Newton's matrix, up to a factor. */
     double tolerance, largest_step, t_start;
     bool careful; /* Its first steps after a start have a tighter tolerance, */
-    int since;    /* and this is the number of steps since then. */
+    int since;    /* and this is the number of steps since then; */
+    bool hurried; /* but not after this start, at which no step was short enough for it. */
 
     /* Newton's method: residuals of its first two iterations. */
     N_Vector first, second;

@@ -132,9 +132,7 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     if (status != LW_OK) return status;
     for (int k = 0; k < s->model->values.state_count; k++) s->y[lw_simulation_own(s) + k] = s->starts[k];
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
-    const lw_run_options *options = &s->plan.options;
-    s->scales = lw_state_scales(&s->system.base, s->method, options->end - options->start, s->t, s->y,
-                                s->scale, s->work);
+    s->scales = (lw_scales){0};
     status = lw_simulation_begin(s, error);
     if (status != LW_OK) return status;
     s->initial = lw_simulation_energy(s);
@@ -266,7 +264,12 @@ lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
         status = s->plan.formulation->cross(s->method, s->crossed_t, s->y, NULL, error);
     }
     lw_simulation_switch_settle(s, s->t, s->y);
-    return status == LW_OK ? set_off(s, error) : status;
+    if (status != LW_OK) return status;
+    const lw_run_options *options = &s->plan.options;
+    if (!(s->scales.length > 0)) /* the start of the run */
+        s->scales = lw_state_scales(system, s->method, options->end - options->start, s->t, s->y, s->scale,
+                                    s->work);
+    return set_off(s, error);
 }
 
 /* Passes to the other side of the knot that has been reached, to which samples there belong; what the method

@@ -11,12 +11,12 @@
  *         inverse of the largest rate at the start, or of a tenth of sqrt(acceleration); in equilibrium at rest
  *         the duration of the run
  *
- * User states have units of their own: their scale is the start value, or what the rate at the start makes of
- * it in the time T, or, if both are zero, 1.
+ * User states have units of their own: their scale is the start value, or what rates make of it in the time T:
+ * the rate at the start, or its change when the mechanism moves by its own scales. If these are zero, it is 1.
  *
  * Source   docs/theory/integrators.md, "Tolerance".
  * Cost     O(model); one evaluation of the derivative where gravity or length is missing or a user state starts
- *          at zero, 13 more where there is no length at all.
+ *          at zero (then one more), 13 more where there is no length at all.
  */
 #include "simulation/state_scale.h"
 #include "model/joint_types.h"
@@ -209,6 +209,30 @@ static double find_energy(const lw_model *model, double length, double time) {
     return energy > 0 && isfinite(energy) ? energy : 1;
 }
 
+/* The sizes of user states. */
+static void fill_user_states(start *s, int first, int count, double time) {
+    const double part = 1e-3, nothing = 1e-12;
+    lw_system *system = s->system;
+    bool zero = false, moved = false;
+    for (int k = first; k < first + count; k++) {
+        s->scale[k] = fabs(s->y[k]);
+        zero |= !(s->scale[k] > 0);
+    }
+    if (!zero) return;
+    double *there = s->work, *rate = s->work + system->size;
+    take_rates(s);
+    memcpy(there, s->y, (size_t)system->size * sizeof *there);
+    for (int k = 0; k < first; k++) there[k] += part * (0.6 + 0.4 * cos(7.0 * k)) * s->scale[k];
+    if (system->derivative)
+        moved = system->derivative(system, s->t + part * time, there, rate, NULL) == LW_OK;
+    for (int k = first; k < first + count; k++) {
+        if (s->scale[k] > 0) continue;
+        const double change = moved ? fabs(rate[k] - s->rate[k]) / part : 0;
+        s->scale[k] = fmax(fabs(s->rate[k]), change) * time;
+        if (!(s->scale[k] > nothing && isfinite(s->scale[k]))) s->scale[k] = 1; /* less is rounding */
+    }
+}
+
 lw_scales lw_state_scales(lw_system *system, const lw_method *method, double duration, double t,
                           const double *y, double *scale, double *work) {
     const int size = system->size, own = method->state_size, states = method->model->values.state_count;
@@ -228,11 +252,7 @@ lw_scales lw_state_scales(lw_system *system, const lw_method *method, double dur
     found.time = find_time(&s, found.length);
     found.energy = find_energy(method->model, found.length, found.time);
     fill(&s, found.length, found.time);
-    for (int k = own; k < own + states; k++) {
-        scale[k] = fabs(y[k]);
-        if (!(scale[k] > 0)) take_rates(&s), scale[k] = fabs(s.rate[k]) * found.time;
-        if (!(scale[k] > 0 && isfinite(scale[k]))) scale[k] = 1;
-    }
+    fill_user_states(&s, own, states, found.time);
     for (int k = own + states; k < size; k++) scale[k] = found.energy;
     return found;
 }
