@@ -69,7 +69,7 @@ typedef struct lw_run_options {
     const char *drift; /* none, baumgarte, project, closed; NULL: project */
     double start, end;
     double step;      /* fixed step of rk4; largest step of the adaptive ones if > 0 */
-    double tolerance; /* relative; absolute is the same, in SI units */
+    double tolerance; /* relative to the state, and to the mechanism's length, time and energy */
     double output;    /* interval between samples; 0: 1/1000 of the run */
     long max_steps;   /* a run that needs more is given up; 0: 1e6 max(1, sqrt(10 seconds)) */
     double penalty;   /* of method penalty, no unit; 0: its own choice */

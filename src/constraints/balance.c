@@ -52,8 +52,11 @@ lw_balance *lw_balance_create(const lw_model *model) {
         b->arena = arena;
         b->model = model;
         b->length = lw_longest_arm(model);
-        for (int i = 1; i <= model->body_count; i++)
+        b->lightest = HUGE_VAL;
+        for (int i = 1; i <= model->body_count; i++) {
             b->heaviest = fmax(b->heaviest, model->links[i].inertia.mass);
+            b->lightest = fmin(b->lightest, model->links[i].inertia.mass);
+        }
         b->rows = lw_rows_create_loops(model, arena);
         b->A = LW_NEW(arena, double, 6 * n);
         b->a = LW_NEW(arena, double, 6 * n);
@@ -77,6 +80,12 @@ void lw_balance_destroy(lw_balance *b) {
     if (!b) return;
     lw_data_destroy(b->data);
     lw_arena_destroy(b->arena);
+}
+
+double lw_balance_enough(const lw_balance *b) {
+    const double light = 1e-6, share = 0.2;
+    return b->lightest >= light * b->heaviest && b->heaviest > 0 ? share * LW_BALANCE_ENOUGH
+                                                                 : LW_BALANCE_ENOUGH;
 }
 
 int lw_balance_multiplier_count(const lw_model *model) {

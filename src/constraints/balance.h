@@ -21,7 +21,7 @@
 typedef struct lw_balance lw_balance;
 
 /* Residuals above this cannot be explained by rounding, nor by the conditioning of a state for which a method
- * may be trusted. */
+ * may be trusted; lw_balance_enough says where less can not. */
 #define LW_BALANCE_ENOUGH 5e-7
 
 /* The quantities to be checked. Reactions are those of dynamics.h; multipliers has one entry for each row of
@@ -64,6 +64,10 @@ typedef struct lw_balance_result {
 lw_balance *lw_balance_create(const lw_model *model);
 void lw_balance_destroy(lw_balance *balance);
 
+/* The residual up to which an answer for this model is balanced: a fifth of LW_BALANCE_ENOUGH where no body is
+ * lighter than a millionth of the heaviest. */
+double lw_balance_enough(const lw_balance *balance);
+
 /* The number of multipliers of the model's constraints. */
 int lw_balance_multiplier_count(const lw_model *model);
 
@@ -79,8 +83,8 @@ double lw_balance_effort(const lw_balance *balance);
  * that applied forces cause. Accelerations that change noticeably with the shaken forces are rounding (8). */
 bool lw_balance_shake(const lw_balance *balance, const lw_balance_state *state, double *shaken,
                       double *scale);
-/* The speed whose acceleration differs between two answers by more than 1e-3 of itself and 1e-12 of scale, or
- * -1. */
+/* The speed whose acceleration differs between two answers by more than 1e-3 of itself, 1e-7 of
+ * those of all joints on the path to it and 1e-12 of scale, or -1. */
 int lw_balance_uncertain(const lw_balance *balance, const double *vdot, const double *other, double scale);
 
 /* LW_OK if the amount is at most `enough`; otherwise LW_ERROR_SINGULAR with the object, the amount and the

@@ -74,6 +74,7 @@ lw_status lw_cvode_create(const lw_integrator *integrator, int formula, bool (*a
     if (status) return status;
 
     lw_cvode *run = (lw_cvode *)base;
+    base->careful = true;
     base->start = start;
     base->restart = restart;
     base->step = step;
@@ -85,7 +86,7 @@ lw_status lw_cvode_create(const lw_integrator *integrator, int formula, bool (*a
     run->memory = CVodeCreate(formula, base->context);
     if (!run->memory || !listens(run) || CVodeSetUserData(run->memory, base) ||
         CVodeInit(run->memory, derivative, t, base->y) ||
-        CVodeSStolerances(run->memory, options->tolerance, options->tolerance) ||
+        CVodeWFtolerances(run->memory, lw_sundials_weights) ||
         CVodeSetMaxStep(run->memory, base->largest_step) || !attach(run)) {
         lw_cvode_destroy(&base->base);
         return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "no memory for %d states", system->size);

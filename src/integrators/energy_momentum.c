@@ -116,7 +116,8 @@ static double scaled(const conserving *run, const double *a, const double *b, do
     double worst = 0;
     for (int i = 0; i < lw_controlled_states(run->base.system); i++)
         if (!differential || differential[i])
-            worst = fmax(worst, factor * fabs(a[i] - b[i]) / (run->tolerance * (1 + fabs(run->y_begin[i]))));
+            worst = fmax(worst, factor * fabs(a[i] - b[i]) /
+                                    (run->tolerance * lw_error_unit(run->base.system, i, run->y_begin[i])));
     return worst;
 }
 
@@ -130,7 +131,7 @@ static lw_status first_step(conserving *run, double t_stop, lw_error *error) {
     if (status) return status;
     double rate = 0;
     for (int i = 0; i < lw_controlled_states(system); i++)
-        rate = fmax(rate, fabs(run->rate[i]) / (1 + fabs(run->y_end[i])));
+        rate = fmax(rate, fabs(run->rate[i]) / lw_error_unit(system, i, run->y_end[i]));
     if (rate > 0) run->h = fmin(run->h, 0.1 * pow(run->tolerance, 1.0 / (run->order + 1)) / rate);
     return LW_OK;
 }

@@ -149,7 +149,7 @@ static lw_status runge_kutta(erk *run, double h, double *y_next) {
 static double norm(const erk *run, const double *y, const double *x) {
     double sum = 0;
     for (int i = 0; i < run->controlled; i++) {
-        const double part = x[i] / (run->tolerance * (1 + fabs(y[i])));
+        const double part = x[i] / (run->tolerance * lw_error_unit(run->base.system, i, y[i]));
         sum += part * part;
     }
     return sqrt(sum / run->controlled);
@@ -500,7 +500,7 @@ static bool allocate(erk *run, lw_system *system, double t) {
     for (int s = 1; s < run->pair->stages; s++) run->k[s] = LW_NEW(arena, double, run->size);
     run->k[0] = run->f_begin;
     return lw_neighbours_create(&run->neighbours, arena, run->size, run->controlled, run->high ? 2 : 1,
-                                run->tolerance) &&
+                                run->tolerance, system->scale) &&
            lw_event_create(&run->event, system, t, arena) && !lw_arena_failed(arena);
 }
 

@@ -204,7 +204,7 @@ static int choose_first_step(lw_sundials *run) {
     const double shortest = 16 * DBL_EPSILON * fabs(run->end);
     double sum = 0;
     for (int k = 0; k < run->controlled; k++) {
-        const double rate = rates[k] / (run->tolerance * (1 + fabs(y[k])));
+        const double rate = rates[k] / (run->tolerance * lw_error_unit(run->base.system, k, y[k]));
         sum += rate * rate;
     }
     const bool too_short = sqrt(sum / run->controlled) * shortest > 0.5;
@@ -328,7 +328,7 @@ static lw_status create(lw_system *system, const lw_integrator_options *options,
     run->memory = IDACreate(base->context);
     if (!run->moved || !run->memory || !listens(run) || IDASetUserData(run->memory, base) ||
         IDAInit(run->memory, residual, t, base->y, base->ydot) ||
-        IDASStolerances(run->memory, options->tolerance, options->tolerance) ||
+        IDAWFtolerances(run->memory, lw_sundials_weights) ||
         IDASetMaxStep(run->memory, base->largest_step) || !name_differential(run) ||
         !attach_linear_solver(run)) {
         destroy(&base->base);

@@ -12,6 +12,8 @@
 #include "core/core.h"
 #include "core/newton_hints.h"
 
+#include <math.h>
+
 typedef struct lw_system lw_system;
 
 /* The system to be integrated; its owner embeds it as the first member of a larger struct. */
@@ -24,6 +26,9 @@ struct lw_system {
      * states). */
     lw_status (*residual)(lw_system *system, double t, const double *y, const double *ydot, double *residual,
                           lw_error *error);
+    /* The size of each state below which its error counts absolutely: steps are chosen by tolerance (scale +
+     * |y|). Constant while an integration exists. NULL: all are 1. */
+    const double *scale;
     const bool *differential;            /* For residuals and steps; NULL: all of y is differential. */
     const lw_newton_hints *newton_hints; /* NULL: the Jacobian changes slowly */
     /* One time step of the system's own; NULL if there is none. */
@@ -57,9 +62,14 @@ struct lw_system {
     void (*release)(lw_system *system, double t);
 };
 
+/* What error in state i the tolerance is a part of, where the state is y. */
+static inline double lw_error_unit(const lw_system *system, int i, double y) {
+    return (system->scale ? system->scale[i] : 1) + fabs(y);
+}
+
 typedef struct lw_integrator_options {
     double step;      /* The fixed step; for adaptive integrators the largest step, if positive. */
-    double tolerance; /* Relative and absolute; 0 if none is given, for integrators that need none. */
+    double tolerance; /* Of scale + |y|; 0 if none is given, for integrators that need none. */
 } lw_integrator_options;
 
 typedef struct lw_integrator_statistics {

@@ -41,8 +41,9 @@ static const double bearable = 1.5; /* sum of the weights of states before */
 enum { ASKED = 2 * LW_NEIGHBOUR_RATES, POINTS = 16 };
 
 bool lw_neighbours_create(lw_neighbours *n, lw_arena *arena, int size, int controlled, int least,
-                          double tolerance) {
-    *n = (lw_neighbours){.size = size, .controlled = controlled, .least = least, .tolerance = tolerance};
+                          double tolerance, const double *scale) {
+    *n = (lw_neighbours){.size = size, .controlled = controlled, .least = least, .tolerance = tolerance,
+                         .scale = scale};
     bool ok = true;
     for (int k = 0; k < LW_NEIGHBOURS; k++)
         ok = ok && (n->y_begin[k] = LW_NEW(arena, double, size)) &&
@@ -204,7 +205,7 @@ double lw_neighbours_add(lw_neighbours *n, const double *rate) {
         for (int i = 0; i < n->used + 2; i++) left -= of_y[i] * n->y[i][s] + n->h * of_f[i] * n->f[i][s];
         for (int j = 0; j < n->rates; j++) left -= slope[j] * n->factor[j][s];
         for (int j = k; j < n->rates; j++) n->factor[j][s] += of_phi[j] * left;
-        double wrong = most * left / (n->tolerance * (1 + fabs(n->y[0][s])));
+        double wrong = most * left / (n->tolerance * ((n->scale ? n->scale[s] : 1) + fabs(n->y[0][s])));
         if (s < n->controlled)
             states += wrong * wrong;
         else

@@ -15,6 +15,7 @@ typedef struct lw_neighbours {
     int size, controlled; /* The number of states, and of those under error control. */
     int least;            /* The smallest number of neighbours needed. */
     double tolerance;
+    const double *scale; /* as in lw_system */
 
     int known; /* The number of steps since the last start, at most LW_NEIGHBOURS. */
     /* Beginnings of the neighbours, their states and rates; the latest comes first. */
@@ -35,7 +36,7 @@ typedef struct lw_neighbours {
 /* least: the smallest number of neighbours needed; all known ones are used. Returns false when memory is
  * out. */
 bool lw_neighbours_create(lw_neighbours *n, lw_arena *arena, int size, int controlled, int least,
-                          double tolerance);
+                          double tolerance, const double *scale);
 /* Forgets all neighbours: at a start or an event. */
 void lw_neighbours_forget(lw_neighbours *n);
 /* Makes the step that began at (t, y) with rate f a neighbour of the steps to come. */

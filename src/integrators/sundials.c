@@ -141,6 +141,25 @@ static N_Vector new_vector(lw_sundials *run) {
     return with_data(with_content(v, run));
 }
 
+/* A start takes a few steps of low order, the errors of which are as large as the tolerance permits and, if
+ * forces switch to and fro, have the same sign at every start: thousands of them add up
+ * (docs/theory/integrators.md, "Tolerance"). So these steps get a hundredth of the tolerance. */
+static bool is_careful(const lw_sundials *run) {
+    enum { FIRST = 12 }; /* by then formulas have reached their order */
+    return run->careful && !run->hurried && run->since < FIRST;
+}
+
+int lw_sundials_weights(N_Vector y, N_Vector weights, void *data) {
+    const double part = 0.01, least = 1e-11; /* Derivatives may be noisy below. */
+    const lw_sundials *run = data;
+    const lw_system *system = run->base.system;
+    double tolerance = run->tolerance, *w = NV_DATA_S(weights);
+    if (is_careful(run)) tolerance = fmin(tolerance, fmax(part * tolerance, least));
+    for (int i = 0; i < system->size; i++)
+        w[i] = 1 / (tolerance * lw_error_unit(system, i, NV_DATA_S(y)[i]));
+    return 0;
+}
+
 /* --- creation ------------------------------------------------------------------------------------- */
 
 #if SUNDIALS_VERSION_MAJOR < 7
@@ -443,6 +462,8 @@ static void forget(lw_sundials *run) {
     run->fresh = run->noisy = false;
     run->solved = run->refused = 0;
     run->crawled = 0;
+    run->since = 0;
+    run->hurried = false;
 }
 
 /* Crosses the event at which the last step ends, and begins anew. */
@@ -471,9 +492,17 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
     enum { CRAWL = 1000 }; /* steps, which after a start or a jump grow at once */
     run->crawled = end - run->end < 1e-13 * fmin(t_stop - run->end, 1) ? run->crawled + 1 : 0;
     if (flag >= 0 && (!(end > run->end) || run->crawled > CRAWL)) flag = STANDSTILL;
+    if (flag < 0 && is_careful(run) && run->since == 0 && !is_final(&run->failure)) {
+        run->hurried = true;
+        run->failure = (lw_error){0};
+        flag = run->restart(run, t_stop);
+        if (flag >= 0) flag = run->step(run, isfinite(t_stop) ? t_stop : run->end + 1, &end);
+        if (flag >= 0 && !(end > run->end)) flag = STANDSTILL;
+    }
     if (flag < 0 || is_final(&run->failure)) return gave_up(run, flag, error);
     run->begin = run->end;
     run->end = end;
+    run->since++;
     if (run->base.system->project && run->history) {
         lw_status status = project(run, end, run->y, error);
         if (status) return status;

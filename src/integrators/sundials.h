@@ -28,6 +28,9 @@ struct lw_sundials {
     int controlled;   /* The number of states under error control, which come first. */
     double *coupling; /* quadratures x controlled: their coupling in Newton's matrix, up to a factor. */
     double tolerance, largest_step, t_start;
+    bool careful; /* Its first steps after a start have a tighter tolerance, */
+    int since;    /* and this is the number of steps since then; */
+    bool hurried; /* but not after this start, at which no step was short enough for it. */
 
     /* Newton's method: residuals of its first two iterations. */
     N_Vector first, second;
@@ -87,6 +90,8 @@ void lw_sundials_renews(lw_sundials *run, bool begins);
  * few steps, Newton's method then tests in each step whether the matrix is too old. Returns false when memory
  * is out. */
 bool lw_sundials_tests_itself(lw_sundials *run);
+/* Weights of errors, of the type that CVODE and IDA expect: 1 / (tolerance (scale + |y|)). */
+int lw_sundials_weights(N_Vector y, N_Vector weights, void *run);
 /* The integration to which a vector belongs. */
 lw_sundials *lw_sundials_of(N_Vector v);
 

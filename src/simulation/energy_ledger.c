@@ -54,7 +54,8 @@ lw_status lw_ledger_check(lw_simulation *s, double t, const lw_ledger *ledger, l
     s->worked = fmax(s->worked, fmax(0, ledger->drives) + fmax(0, ledger->forces));
     const double had = s->initial.kinetic + (s->initial.potential - s->lowest) + s->worked;
     const double has = ledger->kinetic + (ledger->potential - s->lowest);
-    const double nothing = 1e-3 + 1e-6 * fabs(s->initial.potential); /* J, for a mechanism at rest */
+    /* For a mechanism at rest. */
+    const double nothing = 1e-3 * s->scales.energy + 1e-6 * fabs(s->initial.potential);
     if (isfinite(has) && (has <= 10 * had + nothing || fabs(ledger->unaccounted) < 0.1 * has)) return LW_OK;
     char remedy[160];
     if (lw_integrator_by_step(s->integrator->name, &s->plan.options))

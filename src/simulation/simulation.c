@@ -39,7 +39,8 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
         s->rate_v = LW_NEW(arena, double, nv);
         if (s->plan.integrator->needs_step) s->implicit = LW_NEW(arena, double, states *(states + 5));
     }
-    s->work = LW_NEW(arena, double, 4 * n);
+    s->work = LW_NEW(arena, double, 5 * n);
+    s->scale = LW_NEW(arena, double, n);
     s->kept = LW_NEW(arena, double, n);
     s->next_y = LW_NEW(arena, double, n);
     s->crossed_y = LW_NEW(arena, double, n);
@@ -136,6 +137,7 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     if (status != LW_OK) return status;
     for (int k = 0; k < s->model->values.state_count; k++) s->y[lw_simulation_own(s) + k] = s->starts[k];
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
+    s->scales = (lw_scales){0};
     status = lw_simulation_begin(s, error);
     if (status != LW_OK) return status;
     s->initial = lw_simulation_energy(s);
@@ -267,7 +269,12 @@ lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
         status = s->plan.formulation->cross(s->method, s->crossed_t, s->y, NULL, error);
     }
     lw_simulation_switch_settle(s, s->t, s->y);
-    return status == LW_OK ? set_off(s, error) : status;
+    if (status != LW_OK) return status;
+    const lw_run_options *options = &s->plan.options;
+    if (!(s->scales.length > 0)) /* the start of the run */
+        s->scales = lw_state_scales(system, s->method, options->end - options->start, s->t, s->y, s->scale,
+                                    s->work);
+    return set_off(s, error);
 }
 
 /* Passes to the other side of the knot that has been reached, to which samples there belong; what the method
@@ -463,10 +470,10 @@ lw_status lw_simulation_summary(const lw_simulation *s, lw_run_summary *summary)
 static lw_status must_be_closed(lw_simulation *s, lw_error *error) {
     const lw_formulation *f = s->plan.formulation;
     if (!f->violation) return LW_OK;
-    double position = 0, velocity = 0, fastest = 1;
+    double position = 0, velocity = 0, fastest = 1 / s->scales.time;
     f->violation(s->method, s->t, s->y, &position, &velocity);
     for (int k = 0; k < s->model->nv; k++) fastest = fmax(fastest, fabs(s->v[k]));
-    const double enough = fmax(1e-6, 1e4 * s->plan.integrator_options.tolerance) * fmax(1, s->watch.length);
+    const double enough = fmax(1e-6, 1e4 * s->plan.integrator_options.tolerance) * s->watch.length;
     if (position <= enough && velocity <= enough * fastest) return LW_OK;
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
                    "close it by lw_assemble, or create the simulation with drift control project",

@@ -22,6 +22,7 @@
 #include "simulation/progress_monitor.h"
 #include "simulation/run_plan.h"
 #include "simulation/singularity_monitor.h"
+#include "simulation/state_scale.h"
 #include "simulation/verdict.h"
 #include <linkwork/simulation.h>
 
@@ -58,6 +59,7 @@ typedef struct lw_switches {
     bool needs_poses; /* Elements with conditions see poses of bodies. */
     bool off;         /* The method holds conditions of its own, and these are not located. */
     double *held, *outcomes;
+    double *before; /* workspace: what was held before an event */
     double *last;   /* When each outcome changed last, */
     int *repeated;  /* and how often at that instant. */
     bool *released; /* It switches without end and is no longer held. */
@@ -88,6 +90,8 @@ struct lw_simulation {
     lw_method *method;
     lw_data *data;
     lw_simulation_system system;
+    lw_scales scales; /* of length, time and energy */
+    double *scale;    /* the system's: one number per state */
     double t, *y; /* the present state, with user states and the ledger's integrals */
     double *q, *v;
     double t_stop; /* The integrator does not step past this time, */
@@ -134,7 +138,7 @@ struct lw_simulation {
     double *root_values;   /* workspace: all roots */
     int root_room;         /* how many there is room for */
 
-    double *work; /* workspace, 4 numbers per state */
+    double *work; /* workspace, 5 numbers per state */
     double *kept; /* state that is restored after an error */
     lw_checked *checked;
     long checked_at; /* number of evaluations at the last check */

@@ -39,6 +39,7 @@ bool lw_simulation_switches_create(lw_simulation *s, const lw_model *model) {
     w->spare = LW_NEW(s->arena, int, entries + 1);
     w->held = LW_NEW(s->arena, double, count + 1);
     w->outcomes = LW_NEW(s->arena, double, count + 1);
+    w->before = LW_NEW(s->arena, double, count + 1);
     w->last = LW_NEW(s->arena, double, count + 1);
     w->repeated = LW_NEW(s->arena, int, count + 1);
     w->released = LW_NEW(s->arena, bool, count + 1);
@@ -87,13 +88,31 @@ void lw_simulation_switch_roots(lw_simulation *s, double t, double *values) {
     for (int c = 0; c < s->switches.count; c++) values[c] = fmin(values[c], far);
 }
 
-void lw_simulation_switch_settle(lw_simulation *s, double t, const double *y) {
+/* Decides all outcomes at (t, y) and holds them. Operands that see held outcomes differ from others by
+ * rounding: mod(t, 0.01) is t - 9*0.01 then. Where that changes an outcome, as it may at the very instant of an
+ * event, the one that belongs to held operands is held; otherwise its root would be negative from the start,
+ * and the event would not be found. A condition that depends on others comes behind them, hence the passes. */
+static void decide(lw_simulation *s, double t, const double *y) {
+    enum { PASSES = 8 };
     lw_switches *w = &s->switches;
-    if (!w->count || w->off) return;
     lw_simulation_take(s, t, y, w->needs_poses);
     look(s, t, &(lw_look){.outcomes = w->held});
     for (int c = 0; c < w->count; c++)
         if (w->released[c]) w->held[c] = NAN;
+    bool changed = true;
+    for (int pass = 0; pass < PASSES && changed; pass++) {
+        changed = false;
+        look(s, t, &(lw_look){.held = w->held, .outcomes = w->outcomes});
+        for (int c = 0; c < w->count; c++) {
+            if (isnan(w->held[c]) || isnan(w->outcomes[c]) || w->outcomes[c] == w->held[c]) continue;
+            w->held[c] = w->outcomes[c];
+            changed = true;
+        }
+    }
+}
+
+void lw_simulation_switch_settle(lw_simulation *s, double t, const double *y) {
+    if (s->switches.count && !s->switches.off) decide(s, t, y);
 }
 
 /* The object to which condition c belongs. */
@@ -133,12 +152,11 @@ void lw_simulation_switch_cross(lw_simulation *s, double t, const double *y) {
     lw_switches *w = &s->switches;
     if (!w->count || w->off) return;
     const double span = instant * fmax(s->plan.options.end - s->plan.options.start, fabs(t));
-    lw_simulation_take(s, t, y, w->needs_poses);
-    look(s, t, &(lw_look){.outcomes = w->outcomes});
+    memcpy(w->before, w->held, (size_t)w->count * sizeof *w->before);
+    decide(s, t, y);
     for (int c = 0; c < w->count; c++) {
-        if (w->released[c] || w->outcomes[c] == w->held[c]) continue;
-        if (isnan(w->outcomes[c]) && isnan(w->held[c])) continue;
-        w->held[c] = w->outcomes[c];
+        if (w->released[c] || w->held[c] == w->before[c]) continue;
+        if (isnan(w->held[c]) && isnan(w->before[c])) continue;
         w->repeated[c] = t - w->last[c] < span ? w->repeated[c] + 1 : 0;
         w->last[c] = t;
         if (w->repeated[c] > MOST) release(s, t, c);

@@ -259,6 +259,9 @@ static lw_status system_accepted(lw_system *base, double t, double h, int order,
     s->accepted = t;
     s->anchor.steps++;
     if (s->repeating) return LW_OK;
+    /* Work that comes and goes between two samples. */
+    const double *books = y + lw_simulation_books(s);
+    s->worked = fmax(s->worked, fmax(0, books[0]) + fmax(0, books[1]));
     const bool time_to_look = lw_effort_stepped(&s->system.effort, t);
     if (options->step_taken) options->step_taken(t, h, order, options->context);
     if (lw_passage_due(&s->passage, h)) {

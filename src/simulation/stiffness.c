@@ -23,9 +23,9 @@
 
 enum { SKIPPED = 4, PRODUCTS = 12 };
 
-static double weighted(int n, const double *x, const double *y) {
+static double weighted(const lw_system *system, int n, const double *x, const double *y) {
     double most = 0;
-    for (int k = 0; k < n; k++) most = fmax(most, fabs(x[k]) / (1 + fabs(y[k])));
+    for (int k = 0; k < n; k++) most = fmax(most, fabs(x[k]) / lw_error_unit(system, k, y[k]));
     return most;
 }
 
@@ -36,11 +36,11 @@ double lw_spectral_radius(lw_system *system, double t, const double *y, double *
     if (system->derivative(system, t, y, f, NULL) != LW_OK) return 0;
     memcpy(moved, y, sizeof *y * (size_t)n);
     /* The start vector has components in all directions. */
-    for (int k = 0; k < states; k++) moved[k] += e * (0.5 + 0.5 * cos(7.0 * k)) * (1 + fabs(y[k]));
+    for (int k = 0; k < states; k++) moved[k] += e * (0.5 + 0.5 * cos(7.0 * k)) * lw_error_unit(system, k, y[k]);
     for (int i = 0; i < PRODUCTS; i++) {
         if (system->derivative(system, t, moved, there, NULL) != LW_OK) return 0;
         for (int k = 0; k < states; k++) there[k] = (there[k] - f[k]) / e;
-        double size = weighted(states, there, y);
+        double size = weighted(system, states, there, y);
         if (!(size > 0) || !isfinite(size)) return 0;
         if (i >= SKIPPED) sum += log(size);
         for (int k = 0; k < states; k++) moved[k] = y[k] + e * there[k] / size;
@@ -72,6 +72,7 @@ bool lw_bdf_reaches(lw_system *system, const lw_integrator_options *options, dou
     const lw_integrator *bdf = lw_integrator_find("bdf");
     budget b = {.base = {.size = system->size,
                          .quadratures = system->quadratures,
+                         .scale = system->scale,
                          .derivative = derivative,
                          .project = system->project ? project : NULL,
                          .newton_hints = system->newton_hints},

@@ -41,7 +41,7 @@ static bool enter(subject *s, void (*motion)(double, double *, double *), double
                   double growth, double tolerance) {
     double begin[LW_NEIGHBOURS], at = t, length = h, y[SIZE], f[SIZE];
     s->arena = lw_arena_create(NULL);
-    assert_true(s->arena && lw_neighbours_create(&s->n, s->arena, SIZE, SIZE - 1, 1, tolerance));
+    assert_true(s->arena && lw_neighbours_create(&s->n, s->arena, SIZE, SIZE - 1, 1, tolerance, NULL));
     for (int k = 0; k < before; k++) {
         length /= growth;
         at -= length;

@@ -43,11 +43,12 @@ void lw_checked_destroy(lw_checked *c) {
     lw_arena_destroy(c->arena);
 }
 
-/* The amount up to which answers of a formulation count as balanced: LW_BALANCE_ENOUGH, or what its accuracy
- * leaves. */
-static double enough_for(const lw_formulation *formulation) {
+/* The amount up to which answers of a formulation count as balanced: that of the model, or what its accuracy
+ * leaves. Speeds that follow from forces are found less accurately. */
+static double enough_for(const lw_checked *c, const lw_formulation *formulation) {
     const double share = 100; /* of its error in the mean there is so much in the worst place */
-    return fmax(LW_BALANCE_ENOUGH, share * formulation->accuracy);
+    const double enough = formulation->frees_speeds ? LW_BALANCE_ENOUGH : lw_balance_enough(c->balance);
+    return fmax(enough, share * formulation->accuracy);
 }
 
 /* Equations that balance to rounding do not determine the motion of a light body whose own forces are smaller
@@ -103,7 +104,7 @@ static lw_status judge(lw_checked *c, const lw_checked_state *asked, const doubl
     };
     lw_balance_result result = lw_balance_check(c->balance, &state);
     if (amount) *amount = result.amount;
-    lw_status status = lw_balance_verdict(c->model, &result, enough_for(f), f->name, asked->t, error);
+    lw_status status = lw_balance_verdict(c->model, &result, enough_for(c, f), f->name, asked->t, error);
     return status == LW_OK && f->accuracy == 0 ? be_certain(c, method, &state, error) : status;
 }
 
