@@ -84,7 +84,6 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
                              .ledger = ledger,
                              .position_violation = position,
                              .velocity_violation = velocity,
-                             .model = s->model,
                              .progress = (t - options->start) / (options->end - options->start)};
     if (!options->observe(&shown, options->context))
         return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped at t = %g", t);
