@@ -145,8 +145,8 @@ for text in 'class="curve c0"' 'class="curve c1 o1"' 'class="curve c2"'; do
 done
 
 # Paths: both axes named, with the same scale; patterns pair x and y.
-expect 0 plot "$work/r.csv" --x body.bob.x --y body.bob.z --out "$work/path.svg"
-for text in ">body.bob.x [m]<" ">body.bob.z [m]<"; do grep -qF "$text" "$work/path.svg" || fail "a path lacks $text"; done
+expect 0 plot "$work/r.csv" --x "com(bob).x" --y "com(bob).z" --out "$work/path.svg"
+for text in ">com(bob).x [m]<" ">com(bob).z [m]<"; do grep -qF "$text" "$work/path.svg" || fail "a path lacks $text"; done
 expect 0 run "$work/pendulum.yaml" --quiet --out "$work/p.csv" --record "point(bob, 1, 0, 0)"
 expect 0 plot "$work/p.csv" --x "point(*).x" --y "point(*).z" --out "$work/path.svg"
 python3 - "$work/path.svg" <<'PYTHON' || fail "the path is no circle"
@@ -159,12 +159,12 @@ radius = (x0 - x1) / 2  # half a turn below the pin
 for x, y in points:
     assert abs(((x - x0 + radius) ** 2 + (y - y0) ** 2) ** 0.5 - radius) < 0.02 * radius, (x, y)
 PYTHON
-expect 2 plot "$work/r.csv" --x body.bob.x
+expect 2 plot "$work/r.csv" --x "com(bob).x"
 says err "nothing to be drawn against"
-expect 2 plot "$work/r.csv" --x "body.*.x" pin.q
+expect 2 plot "$work/r.csv" --x "com(*).x" pin.q
 says err "does not say what for"
-expect 2 plot "$work/r.csv" --x body.bop.x pin.q
-says err "body.bop.x"
+expect 2 plot "$work/r.csv" --x "com(bop).x" pin.q
+says err "com(bop).x"
 
 # Many curves: some by default and by patterns, all if so asked; it says so.
 python3 -c '
