@@ -92,6 +92,8 @@ class Arrows {
       peaks.sort((a, b) => a - b);
       this.most[unit] = peaks.length ? peaks[Math.floor(0.95 * (peaks.length - 1))] || peaks[peaks.length - 1] : 0;
     }
+    // Torques that are the rounding of forces times lengths are none.
+    if (this.most['N m']) this.most['N m'] = Math.max(this.most['N m'], 1e-9 * this.most['N'] * this.stage.size);
   }
 
   length(size, unit) {
