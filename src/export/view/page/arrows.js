@@ -75,7 +75,7 @@ class Arrows {
 
   kinds() { return new Set(this.items.map(i => i.kind)); }
 
-  // The largest force and torque of the run among what is shown, which the scale comes from: the 95th percentile, so
+  // The largest force and torque of the run among what is shown, which the scale comes from: the 90th percentile, so
   // that peaks do not make all else invisible.
   measure() {
     const key = ['reactions', 'torques', 'springForces', 'applied'].filter(k => this.stage.show[k]).join();
@@ -90,7 +90,7 @@ class Arrows {
         for (let k = 0; k < y[0].length; k += stride) peaks.push(Math.hypot(...y.map(c => c[k])));
       }
       peaks.sort((a, b) => a - b);
-      this.most[unit] = peaks.length ? peaks[Math.floor(0.95 * (peaks.length - 1))] || peaks[peaks.length - 1] : 0;
+      this.most[unit] = peaks.length ? peaks[Math.floor(0.9 * (peaks.length - 1))] || peaks[peaks.length - 1] : 0;
     }
     // Torques that are the rounding of forces times lengths are none.
     if (this.most['N m']) this.most['N m'] = Math.max(this.most['N m'], 1e-9 * this.most['N'] * this.stage.size);

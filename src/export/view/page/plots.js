@@ -88,7 +88,7 @@ class Plot {
     if (margin < 1e-12 * Math.max(Math.abs(low), Math.abs(high), 1e-290)) margin = 0.05 * Math.abs(low) || 1;
     low -= margin; high += margin;
     g.font = `${h > 170 ? 13 : 11}px system-ui, sans-serif`;
-    const marks = ticks(low, high, h / 34), labels = marks.map(v => show(v, 4));
+    const marks = ticks(low, high, h / 28), labels = marks.map(v => show(v, 4));
     const left = Math.max(30, ...labels.map(l => g.measureText(l).width)) + 8, right = w - 8, top = this.board.events.length ? 18 : 6, bottom = h - (h > 170 ? 20 : 18);
     this.area = { left, right, top, bottom, low, high };
     const X = t => left + (t - x0) / (x1 - x0) * (right - left), Y = v => bottom - (v - low) / (high - low) * (bottom - top);
