@@ -4,12 +4,12 @@
  * L/T and 1/T for their speeds and m (L/T)^2 for energies, a run does not depend on the units in which its
  * model was written.
  *
- *     L   how large the bodies are; if they have no extent, how far slides have moved at the start; if these are
- *         at zero, too, with the largest speed V and acceleration A of slides and the spectral radius rho of
- *         the equations: max(V/rho, A/rho^2), the amplitude of a vibration that starts like this
+ *     L   how large the bodies are; if they have no extent, how far slides have moved at the start or, with the
+ *         largest speed V and acceleration A of slides, or gravity, and the spectral radius rho of the
+ *         equations, max(V/rho, A/rho^2), the amplitude of a vibration that starts like this
  *     T   with gravity g: pi sqrt(L/g), the time that a pendulum of this length swings to one side; without, the
- *         inverse of the largest rate at the start, or of a tenth of sqrt(acceleration); in equilibrium at rest
- *         the duration of the run
+ *         inverse of the largest rate at the start, or of a tenth of sqrt(acceleration); at most the duration of
+ *         the run, which it is in equilibrium at rest
  *
  * User states have units of their own: their scale is the start value, or what rates make of it in the time T:
  * the rate at the start, or its change when the mechanism moves by its own scales. If these are zero, it is 1.
@@ -163,11 +163,12 @@ static void fill(const start *s, double length, double time) {
         s->scale[k] = (is_length(s->kind[k]) ? length : 1) / (is_speed(s->kind[k]) ? time : 1);
 }
 
-/* The length of a motion that has none but its own: of points on slides that start at zero. */
+/* The length of a motion that has none but its own: of points on slides. */
 static double length_of_motion(start *s) {
     const int n = s->method->state_size;
     take_rates(s);
-    const double V = largest(s->kind, n, SLIDING, s->y), A = largest(s->kind, n, SLIDING, s->rate);
+    const double V = largest(s->kind, n, SLIDING, s->y);
+    const double A = fmax(largest(s->kind, n, SLIDING, s->rate), lw_v3_norm(s->method->model->gravity));
     const double T = s->duration > 0 ? s->duration : 1, far = fmax(V * T, A * T * T);
     if (!(far > 0)) return 0;
     for (int k = 0; k < s->system->size; k++) s->scale[k] = 1;
@@ -177,10 +178,10 @@ static double length_of_motion(start *s) {
 }
 
 static double find_length(start *s) {
-    const double least = 1e-100; /* Squares of weights must not overflow. */
+    const double least = 1e-12; /* Less than that of a metre may be rounding of a state at rest. */
     double length = lw_model_length(s->method->model);
-    if (!(length > 0)) length = largest(s->kind, s->method->state_size, SLIDE, s->y);
-    if (!(length > least)) length = length_of_motion(s);
+    if (!(length > 0))
+        length = fmax(largest(s->kind, s->method->state_size, SLIDE, s->y), length_of_motion(s));
     return length > least && isfinite(length) ? length : 1;
 }
 
@@ -194,8 +195,8 @@ static double find_time(start *s, double length) {
     const double acceleration =
         fmax(largest(s->kind, n, TURNING, s->rate), largest(s->kind, n, SLIDING, s->rate) / length);
     const double fastest = fmax(speed, share * sqrt(acceleration));
-    if (fastest > 0) return 1 / fastest;
-    return s->duration > 0 ? s->duration : 1;
+    const double longest = s->duration > 0 ? s->duration : 1; /* What takes longer may be rounding. */
+    return fastest * longest > 1 ? 1 / fastest : longest;
 }
 
 static double find_energy(const lw_model *model, double length, double time) {
