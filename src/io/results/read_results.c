@@ -6,6 +6,8 @@
  * dropped unless the caller asks for strictness. The file is read in one pass, with memory only for the
  * requested columns.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "io/results/read_results.h"
 #include "io/number.h"
 
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* A longer field means that a quote is not closed, or that the file has another format. */
 enum { LONGEST_FIELD = 1 << 20, BUFFER_SIZE = 1 << 16 };
@@ -415,8 +418,11 @@ static lw_status read_csv(lw_results_table *table, lw_error *error) {
 
 /* --- either format -------------------------------------------------------------------------------- */
 
+/* Opening a pipe would wait for whoever writes to it, and take bytes that belong to its reader. */
 static bool begins_with(const char *path, const void *bytes, size_t size) {
     unsigned char start[16];
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
     FILE *file = fopen(path, "rb");
     bool same = file && size <= sizeof start && fread(start, 1, size, file) == size &&
                 memcmp(start, bytes, size) == 0;
