@@ -118,11 +118,25 @@ static lw_word peek_word(const parser *p) {
     return w;
 }
 
+/* The length of what may be meant as the name of a joint or force, such as left-knee of left-knee.q, which is a
+ * difference without quotes; 0: nothing. */
+static size_t unquoted_name(const char *text) {
+    size_t length = 0;
+    bool dash = false;
+    for (; is_letter(text[length]) || is_digit(text[length]) || text[length] == '-'; length++)
+        dash = dash || text[length] == '-';
+    return dash && text[length] == '.' && is_letter(text[length + 1]) && length < 60 ? length : 0;
+}
+
 static bool fail_unknown_name(parser *p, lw_word w, size_t offset, bool called) {
     char remedy[sizeof p->syntax->remedy];
     const char *kind = called ? "function" : "name";
+    const size_t unquoted = p->names->find_quantity ? unquoted_name(w.start) : 0;
     if (lw_did_you_mean(lw_closest_word(p->names, w), remedy, sizeof remedy)) {
         /* The suggestion is the remedy. */
+    } else if (unquoted > 0) {
+        (void)snprintf(remedy, sizeof remedy, "a name that is no plain word stands in quotes: '%.*s'.%c",
+                       (int)unquoted, w.start, w.start[unquoted + 1]);
     } else if (called) {
         (void)snprintf(remedy, sizeof remedy,
                        "functions are sin, cos, exp, log, sqrt, abs, min, max, if, step, ...; "

@@ -42,6 +42,10 @@ static bool read_restitution(lw_reader *reader, const lw_yaml *node, lw_event_sp
 
 static bool read_action(lw_reader *reader, const lw_yaml *node, lw_event_spec *event) {
     static const char *const words[] = {"stop", "note", NULL}, *const keys[] = {"set", "restitution", NULL};
+    if (node->kind == LW_YAML_TEXT && !lw_closest(node->text, words, 2)) {
+        lw_reader_fault(reader, node->place, remedy, "unknown do \"%.40s\"", node->text);
+        return false;
+    }
     if (node->kind == LW_YAML_TEXT) {
         const int choice = lw_reader_choice(reader, node, "do", words);
         event->action = choice == 1 ? LW_ACTION_NOTE : LW_ACTION_STOP;

@@ -6,6 +6,8 @@
  * dropped unless the caller asks for strictness. The file is read in one pass, with memory only for the
  * requested columns.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "io/results/read_results.h"
 #include "io/number.h"
 
@@ -416,7 +418,7 @@ static lw_status read_csv(lw_results_table *table, lw_error *error) {
 
 /* --- either format -------------------------------------------------------------------------------- */
 
-/* Regular files only: opening a pipe could wait for ever for somebody who writes to it. */
+/* Opening a pipe would wait for whoever writes to it, and take bytes that belong to its reader. */
 static bool begins_with(const char *path, const void *bytes, size_t size) {
     unsigned char start[16];
     struct stat about;
