@@ -169,7 +169,7 @@ joints:
 run: {end: 2}
 """
 PROBLEMS = ["four_bar", "stewart_platform", "double_wishbone", "andrews_squeezer", "scissor", "gantry", "cylindrical_pair",
-            "spatial_slider_crank", "tumbling_body", "six_body_linkage", "series_damper", "net"]
+            "spatial_slider_crank", "tumbling_body", "six_body_linkage", "series_damper", "net", "crank_stop"]
 
 
 class Case:
@@ -225,7 +225,30 @@ stage.dirty = true;
 return { at: [x, y], size: [stage.w, stage.h], change: on.reduce((s, v, k) => s + Math.abs(v - off[k]), 0) };"""
 
 
+# How far from the middle of the picture, relative to its half, points of bodies come during the whole motion.
+FRAMED = """
+const L = linkwork, stage = L.app.stage, v = stage.camera.position.clone();
+let most = [0, ''];
+for (let k = 0; k <= 12; k++) {
+  stage.place(L.timeline.start + (L.timeline.end - L.timeline.start) * k / 12);
+  stage.scene.updateMatrixWorld(true);
+  stage.camera.updateMatrixWorld(true);
+  stage.groups.forEach((g, b) => { if (b > 0) for (const mesh of g.children) {
+    if (!mesh.userData || mesh.userData.kind !== 'body') continue;
+    const p = mesh.geometry.attributes.position;
+    for (let i = 0; i < p.count; i += Math.max(1, Math.floor(p.count / 60))) {
+      v.fromBufferAttribute(p, i).applyMatrix4(mesh.matrixWorld).project(stage.camera);
+      const far = Math.max(Math.abs(v.x), Math.abs(v.y));
+      if (far > most[0]) most = [far, stage.model.bodies[b].name];
+    }
+  } });
+}
+return most;"""
+
+
 def check_scene(browser, case):
+    far, name = browser.run(FRAMED)
+    expect(0.3 < far < 1.03, f"{case.name}: {name} comes to {far:.2f} of the half picture from its middle")
     colours, width, height = browser.run(PIXELS)
     expect(colours > 12 and width > 300 and height > 200, f"{case.name}: the scene is empty: {colours} colours")
 

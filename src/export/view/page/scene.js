@@ -76,7 +76,8 @@ class Stage {
     for (let k = 0; k < 60; k++) times.push(motion.start + (motion.end - motion.start) * k / 59);
     this.attached = this.attachments(model);
     const local = model.bodies.map((body, b) => {
-      const box = !body.shape && this.attached[b].length < 2 ? inertiaBox(body, this.attached[b].length || model.bodies.length > 2 ? 2 * model.size : Infinity) : null, own = [body.com, ...(body.shape ? hullOf(body.shape) : []), ...this.attached[b]];
+      const held = apart(this.attached[b].map(vectorOf), 1e-3 * model.size).length; // as addLinks counts them
+      const box = !body.shape && held < 2 ? inertiaBox(body, held || model.bodies.length > 2 ? 2 * model.size : Infinity) : null, own = [body.com, ...(body.shape ? hullOf(body.shape) : []), ...this.attached[b]];
       if (box) for (const x of [-0.5, 0.5]) for (const y of [-0.5, 0.5]) for (const z of [-0.5, 0.5])
         own.push(V(x * box.lengths[0], y * box.lengths[1], z * box.lengths[2]).applyMatrix4(box.place).toArray());
       return own;
