@@ -155,8 +155,7 @@ int lw_sundials_weights(N_Vector y, N_Vector weights, void *data) {
     const lw_system *system = run->base.system;
     double tolerance = run->tolerance, *w = NV_DATA_S(weights);
     if (is_careful(run)) tolerance = fmin(tolerance, fmax(part * tolerance, least));
-    for (int i = 0; i < system->size; i++)
-        w[i] = 1 / (tolerance * lw_error_unit(system, i, NV_DATA_S(y)[i]));
+    for (int i = 0; i < system->size; i++) w[i] = 1 / (tolerance * lw_error_unit(system, i, NV_DATA_S(y)[i]));
     return 0;
 }
 
