@@ -64,8 +64,8 @@ typedef struct lw_balance_result {
 lw_balance *lw_balance_create(const lw_model *model);
 void lw_balance_destroy(lw_balance *balance);
 
-/* The residual up to which an answer for this model is balanced: a fifth of LW_BALANCE_ENOUGH where no body is
- * lighter than a millionth of the heaviest. */
+/* The residual up to which an answer for this model is balanced: a fifth of LW_BALANCE_ENOUGH where no body
+ * is lighter than a millionth of the heaviest. */
 double lw_balance_enough(const lw_balance *balance);
 
 /* The number of multipliers of the model's constraints. */

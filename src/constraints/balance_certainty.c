@@ -19,7 +19,8 @@ static const double last_digit = DBL_EPSILON;
 /* Relative to the forces that move a body. */
 static const double noticeable = 1e-8;
 static const double certain = 1e-3;
-/* Relative to the accelerations of the joints on the path to the body, of which its own may be what is left. */
+/* Relative to the accelerations of the joints on the path to the body, of which its own may be what is
+ * left. */
 static const double unnoticed = 1e-7;
 
 /* The wrench (torque, force) that the joint of body i transmits, about the origin of the body's internal
@@ -73,8 +74,8 @@ int lw_balance_uncertain(const lw_balance *b, const double *vdot, const double *
         }
         for (int turns = 0; turns < 2; turns++) {
             const double along = b->digits[2 * i + (turns ? 0 : 1)] / DBL_EPSILON;
-            if (change[turns] > certain * sqrt(size[turns]) + unnoticed * along +
-                                    1e-12 * scale * (turns ? 1 : b->length))
+            if (change[turns] >
+                certain * sqrt(size[turns]) + unnoticed * along + 1e-12 * scale * (turns ? 1 : b->length))
                 return link->v;
         }
     }

@@ -43,7 +43,7 @@ struct lw_balance {
     double *given_gross;
     double length;   /* The longest arm on a body. */
     double heaviest; /* The largest mass of a body. */
-    double lightest;  /* The least mass of a body; 0 where one has none. */
+    double lightest; /* The least mass of a body; 0 where one has none. */
     double most;     /* The largest force in the mechanism. */
     int strongest;   /* The body on which it acts. */
     double acting;   /* The largest applied force: the bodies' own terms, and elements in joints. */

@@ -328,9 +328,8 @@ static lw_status create(lw_system *system, const lw_integrator_options *options,
     run->memory = IDACreate(base->context);
     if (!run->moved || !run->memory || !listens(run) || IDASetUserData(run->memory, base) ||
         IDAInit(run->memory, residual, t, base->y, base->ydot) ||
-        IDAWFtolerances(run->memory, lw_sundials_weights) ||
-        IDASetMaxStep(run->memory, base->largest_step) || !name_differential(run) ||
-        !attach_linear_solver(run)) {
+        IDAWFtolerances(run->memory, lw_sundials_weights) || IDASetMaxStep(run->memory, base->largest_step) ||
+        !name_differential(run) || !attach_linear_solver(run)) {
         destroy(&base->base);
         return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "no memory for %d states", system->size);
     }

@@ -42,8 +42,8 @@ enum { ASKED = 2 * LW_NEIGHBOUR_RATES, POINTS = 16 };
 
 bool lw_neighbours_create(lw_neighbours *n, lw_arena *arena, int size, int controlled, int least,
                           double tolerance, const double *scale) {
-    *n = (lw_neighbours){.size = size, .controlled = controlled, .least = least, .tolerance = tolerance,
-                         .scale = scale};
+    *n = (lw_neighbours){
+        .size = size, .controlled = controlled, .least = least, .tolerance = tolerance, .scale = scale};
     bool ok = true;
     for (int k = 0; k < LW_NEIGHBOURS; k++)
         ok = ok && (n->y_begin[k] = LW_NEW(arena, double, size)) &&

@@ -143,20 +143,20 @@ static N_Vector new_vector(lw_sundials *run) {
 
 /* A start takes a few steps of low order, the errors of which are as large as the tolerance permits and, if
  * forces switch to and fro, have the same sign at every start: thousands of them add up
- * (docs/theory/integrators.md, "Tolerance"). So these steps get a hundredth of the tolerance. */
-static bool is_careful(const lw_sundials *run) {
-    enum { FIRST = 12 }; /* by then formulas have reached their order */
-    return run->careful && !run->hurried && run->since < FIRST;
-}
+ * (docs/theory/integrators.md, "Tolerance"). So the first step gets a hundredth of the tolerance,
+ * and each later one more; at once, Newton's method would suddenly be content with little. */
+enum { FIRST = 12 }; /* by then formulas have reached their order */
+
+static bool is_careful(const lw_sundials *run) { return run->careful && !run->hurried && run->since < FIRST; }
 
 int lw_sundials_weights(N_Vector y, N_Vector weights, void *data) {
     const double part = 0.01, least = 1e-11; /* Derivatives may be noisy below. */
     const lw_sundials *run = data;
     const lw_system *system = run->base.system;
     double tolerance = run->tolerance, *w = NV_DATA_S(weights);
-    if (is_careful(run)) tolerance = fmin(tolerance, fmax(part * tolerance, least));
-    for (int i = 0; i < system->size; i++)
-        w[i] = 1 / (tolerance * lw_error_unit(system, i, NV_DATA_S(y)[i]));
+    if (is_careful(run))
+        tolerance = fmin(tolerance, fmax(pow(part, 1 - (double)run->since / FIRST) * tolerance, least));
+    for (int i = 0; i < system->size; i++) w[i] = 1 / (tolerance * lw_error_unit(system, i, NV_DATA_S(y)[i]));
     return 0;
 }
 

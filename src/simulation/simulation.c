@@ -272,8 +272,8 @@ lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
     if (status != LW_OK) return status;
     const lw_run_options *options = &s->plan.options;
     if (!(s->scales.length > 0)) /* the start of the run */
-        s->scales = lw_state_scales(system, s->method, options->end - options->start, s->t, s->y, s->scale,
-                                    s->work);
+        s->scales =
+            lw_state_scales(system, s->method, options->end - options->start, s->t, s->y, s->scale, s->work);
     return set_off(s, error);
 }
 

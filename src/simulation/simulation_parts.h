@@ -92,7 +92,7 @@ struct lw_simulation {
     lw_simulation_system system;
     lw_scales scales; /* of length, time and energy */
     double *scale;    /* the system's: one number per state */
-    double t, *y; /* the present state, with user states and the ledger's integrals */
+    double t, *y;     /* the present state, with user states and the ledger's integrals */
     double *q, *v;
     double t_stop; /* The integrator does not step past this time, */
     lw_time_span

@@ -89,9 +89,10 @@ void lw_simulation_switch_roots(lw_simulation *s, double t, double *values) {
 }
 
 /* Decides all outcomes at (t, y) and holds them. Operands that see held outcomes differ from others by
- * rounding: mod(t, 0.01) is t - 9*0.01 then. Where that changes an outcome, as it may at the very instant of an
- * event, the one that belongs to held operands is held; otherwise its root would be negative from the start,
- * and the event would not be found. A condition that depends on others comes behind them, hence the passes. */
+ * rounding: mod(t, 0.01) is t - 9*0.01 then. Where that changes an outcome, as it may at the very instant of
+ * an event, the one that belongs to held operands is held; otherwise its root would be negative from the
+ * start, and the event would not be found. A condition that depends on others comes behind them, hence the
+ * passes. */
 static void decide(lw_simulation *s, double t, const double *y) {
     enum { PASSES = 8 };
     lw_switches *w = &s->switches;

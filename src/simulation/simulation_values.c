@@ -136,7 +136,8 @@ static lw_status make_matrix(lw_simulation *s, double t, double h, const double 
                              double *other, lw_error *error) {
     const int n = s->model->values.state_count;
     for (int j = 0; j < n; j++) {
-        const double x = s->states[j], step = sqrt(DBL_EPSILON) * fmax(fabs(x), 1e-3 * s->scale[lw_simulation_own(s) + j]);
+        const double x = s->states[j],
+                     step = sqrt(DBL_EPSILON) * fmax(fabs(x), 1e-3 * s->scale[lw_simulation_own(s) + j]);
         s->states[j] = x + step;
         const double taken = s->states[j] - x;
         lw_status status = rates_here(s, t, other, error);

@@ -1,22 +1,23 @@
 /* state_scale.c - the sizes below which errors of states count absolutely, from the model and its start.
  *
- * A step is accepted if its error is below tolerance (scale + |y|). With the scale L for lengths, 1 for angles,
- * L/T and 1/T for their speeds and m (L/T)^2 for energies, a run does not depend on the units in which its
- * model was written.
+ * A step is accepted if its error is below tolerance (scale + |y|). With the scale L for lengths, 1 for
+ * angles, L/T and 1/T for their speeds and m (L/T)^2 for energies, a run does not depend on the units in
+ * which its model was written.
  *
- *     L   how large the bodies are; if they have no extent, how far slides have moved at the start or, with the
- *         largest speed V and acceleration A of slides, or gravity, and the spectral radius rho of the
+ *     L   how large the bodies are; if they have no extent, how far slides have moved at the start or, with
+ *         the largest speed V and acceleration A of slides, or gravity, and the spectral radius rho of the
  *         equations, max(V/rho, A/rho^2), the amplitude of a vibration that starts like this
- *     T   with gravity g: pi sqrt(L/g), the time that a pendulum of this length swings to one side; without, the
- *         inverse of the largest rate at the start, or of a tenth of sqrt(acceleration); at most the duration of
- *         the run, which it is in equilibrium at rest
+ *     T   with gravity g: pi sqrt(L/g), the time that a pendulum of this length swings to one side; without,
+ *         the inverse of the largest rate at the start, or of a tenth of sqrt(acceleration); at most the
+ *         duration of the run, which it is in equilibrium at rest
  *
- * User states have units of their own: their scale is the start value, or what rates make of it in the time T:
- * the rate at the start, or its change when the mechanism moves by its own scales. If these are zero, it is 1.
+ * User states have units of their own: their scale is the start value, or what rates make of it in the time
+ * T: the rate at the start, or its change when the mechanism moves by its own scales. If these are zero, it
+ * is 1.
  *
  * Source   docs/theory/integrators.md, "Tolerance".
- * Cost     O(model); one evaluation of the derivative where gravity or length is missing or a user state starts
- *          at zero (then one more), 13 more where there is no length at all.
+ * Cost     O(model); one evaluation of the derivative where gravity or length is missing or a user state
+ *          starts at zero (then one more), 13 more where there is no length at all.
  */
 #include "simulation/state_scale.h"
 #include "model/joint_types.h"
@@ -26,6 +27,8 @@
 #include <string.h>
 
 static const double pi = 3.14159265358979323846;
+/* In metres; less may be rounding of a state at rest. */
+static const double least_length = 1e-12;
 
 /* --- the length of the model ------------------------------------------------------------------------ */
 
@@ -163,26 +166,28 @@ static void fill(const start *s, double length, double time) {
         s->scale[k] = (is_length(s->kind[k]) ? length : 1) / (is_speed(s->kind[k]) ? time : 1);
 }
 
-/* The length of a motion that has none but its own: of points on slides. */
-static double length_of_motion(start *s) {
+/* The length of a motion that has none but its own: of points on slides, the coordinates of which are at most
+ * `from` at the start. */
+static double length_of_motion(start *s, double from) {
     const int n = s->method->state_size;
+    const double part = 0.01; /* of the run is early in a flight */
     take_rates(s);
     const double V = largest(s->kind, n, SLIDING, s->y);
     const double A = fmax(largest(s->kind, n, SLIDING, s->rate), lw_v3_norm(s->method->model->gravity));
-    const double T = s->duration > 0 ? s->duration : 1, far = fmax(V * T, A * T * T);
-    if (!(far > 0)) return 0;
+    const double T = s->duration > 0 ? s->duration : 1, early = part * T;
+    const double flight = V > 0 && A > 0 ? fmin(V * V / A, V * early) : fmax(V * early, A * early * early);
+    if (!(fmax(from, flight) > 0)) return 0;
     for (int k = 0; k < s->system->size; k++) s->scale[k] = 1;
-    fill(s, far, T); /* in these units the system is linearised */
+    fill(s, from > least_length ? from : flight, T); /* in these units the system is linearised */
     const double rho = s->system->derivative ? lw_spectral_radius(s->system, s->t, s->y, s->work) : 0;
-    return rho * T > 1 ? fmax(V / rho, A / (rho * rho)) : far;
+    if (rho * T > 1) return fmax(from, fmax(V / rho, A / (rho * rho)));
+    return from > least_length ? from : flight;
 }
 
 static double find_length(start *s) {
-    const double least = 1e-12; /* Less than that of a metre may be rounding of a state at rest. */
     double length = lw_model_length(s->method->model);
-    if (!(length > 0))
-        length = fmax(largest(s->kind, s->method->state_size, SLIDE, s->y), length_of_motion(s));
-    return length > least && isfinite(length) ? length : 1;
+    if (!(length > 0)) length = length_of_motion(s, largest(s->kind, s->method->state_size, SLIDE, s->y));
+    return length > least_length && isfinite(length) ? length : 1;
 }
 
 static double find_time(start *s, double length) {
@@ -191,7 +196,8 @@ static double find_time(start *s, double length) {
     const double weight = lw_v3_norm(g);
     if (weight > 0) return pi * sqrt(length / weight);
     take_rates(s);
-    const double speed = fmax(largest(s->kind, n, TURNING, s->y), largest(s->kind, n, SLIDING, s->y) / length);
+    const double speed =
+        fmax(largest(s->kind, n, TURNING, s->y), largest(s->kind, n, SLIDING, s->y) / length);
     const double acceleration =
         fmax(largest(s->kind, n, TURNING, s->rate), largest(s->kind, n, SLIDING, s->rate) / length);
     const double fastest = fmax(speed, share * sqrt(acceleration));

@@ -36,7 +36,8 @@ double lw_spectral_radius(lw_system *system, double t, const double *y, double *
     if (system->derivative(system, t, y, f, NULL) != LW_OK) return 0;
     memcpy(moved, y, sizeof *y * (size_t)n);
     /* The start vector has components in all directions. */
-    for (int k = 0; k < states; k++) moved[k] += e * (0.5 + 0.5 * cos(7.0 * k)) * lw_error_unit(system, k, y[k]);
+    for (int k = 0; k < states; k++)
+        moved[k] += e * (0.5 + 0.5 * cos(7.0 * k)) * lw_error_unit(system, k, y[k]);
     for (int i = 0; i < PRODUCTS; i++) {
         if (system->derivative(system, t, moved, there, NULL) != LW_OK) return 0;
         for (int k = 0; k < states; k++) there[k] = (there[k] - f[k]) / e;

@@ -60,7 +60,8 @@ static double worst_ratio(const char *name, const lw_model *model, double end, c
             double ratio = (distance(q, exact, nq) - 2 * known) / pow(10, -d);
             /* steps are controlled by the error that each makes, relative to the length of the mechanism (up to 3.4 m): 44 at
              * most are what these models make of it */
-            if (!(ratio < 50 * fmax(1, lw_model_length(model)))) fail_msg("%s, %s at 1e-%d: %g tolerances", name, integrators[i], d, ratio);
+            if (!(ratio < 50 * fmax(1, lw_model_length(model))))
+                fail_msg("%s, %s at 1e-%d: %g tolerances", name, integrators[i], d, ratio);
             worst = fmax(worst, ratio);
         }
     return worst;
