@@ -442,9 +442,9 @@ static void measure_violation(const lw_balance *b, lw_loop_violation *open) {
     }
 }
 
-/* In equilibrium, accelerations are the rounding, or the accuracy of the method, of those that the forces on a
- * body would cause one by one: angular and linear. A body much lighter than others, or nearly without inertia, moves as the others let
- * it. */
+/* In equilibrium, accelerations are the rounding, or the accuracy of the method, of those that the forces on
+ * a body would cause one by one: angular and linear. A body much lighter than others, or nearly without
+ * inertia, moves as the others let it. */
 static void unbalanced(const lw_balance *b, int body, double size[2]) {
     const double part = 1e-6; /* Relative to the heaviest body. */
     const lw_rigid_inertia *I = &b->model->links[body].inertia;

@@ -118,8 +118,8 @@ static lw_word peek_word(const parser *p) {
     return w;
 }
 
-/* The length of what may be meant as the name of a joint or force, such as left-knee of left-knee.q, which is a
- * difference without quotes; 0: nothing. */
+/* The length of what may be meant as the name of a joint or force, such as left-knee of left-knee.q, which is
+ * a difference without quotes; 0: nothing. */
 static size_t unquoted_name(const char *text) {
     size_t length = 0;
     bool dash = false;
