@@ -492,7 +492,7 @@ static lw_status step(lw_sundials *run, double t_stop, lw_error *error) {
     enum { CRAWL = 1000 }; /* steps, which after a start or a jump grow at once */
     run->crawled = end - run->end < 1e-13 * fmin(t_stop - run->end, 1) ? run->crawled + 1 : 0;
     if (flag >= 0 && (!(end > run->end) || run->crawled > CRAWL)) flag = STANDSTILL;
-    if (flag < 0 && is_careful(run) && run->since == 0 && !is_final(&run->failure)) {
+    if (flag < 0 && is_careful(run) && !is_final(&run->failure)) {
         run->hurried = true;
         run->failure = (lw_error){0};
         flag = run->restart(run, t_stop);

@@ -679,6 +679,14 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_results_state("x.csv", model, 0, &(double){0}, NULL, (double[64]){0}, NULL, &error))
         ARGUMENT(lw_results_state("x.csv", model, INFINITY, &(double){0}, (double[64]){0}, (double[64]){0},
                                   NULL, &error))
+        ARGUMENT(lw_results_values(NULL, model, 0, (double[64]){0}, (double[64]){0}, NULL, (double[64]){0},
+                                   (double[64]){0}, &error))
+        ARGUMENT(lw_results_values("x.csv", NULL, 0, (double[64]){0}, (double[64]){0}, NULL, (double[64]){0},
+                                   (double[64]){0}, &error))
+        ARGUMENT(lw_results_values("x.csv", model, NAN, (double[64]){0}, (double[64]){0}, NULL,
+                                   (double[64]){0}, (double[64]){0}, &error))
+        ARGUMENT(lw_results_values("x.csv", model, 0, NULL, (double[64]){0}, NULL, (double[64]){0},
+                                   (double[64]){0}, &error))
         ARGUMENT(lw_results_go_on(NULL, NULL, 0, NULL, NULL, &error))
         ARGUMENT(lw_results_go_on(NULL, "x.csv", NAN, NULL, NULL, &error))
         ARGUMENT(lw_results_open(NULL, &(lw_results_options){.path = "-"}, &(lw_results *){NULL}, &error))

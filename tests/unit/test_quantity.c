@@ -50,7 +50,7 @@ static void visit_all(const lw_model *model, visitor visit, void *context) {
         if (object_kind == LW_OBJECT_JOINT) count = model->joint_count;
         if (object_kind == LW_OBJECT_CONSTRAINT) count = model->constraint_count;
         if (object_kind == LW_OBJECT_FORCE) count = model->force_count;
-        if (object_kind == LW_OBJECT_STATE || object_kind == LW_OBJECT_OUTPUT) count = 0; /* expressions */
+        if (object_kind >= LW_OBJECT_STATE) count = 0; /* names in expressions by themselves */
         if (object_kind == LW_OBJECT_BODY || object_kind == LW_OBJECT_POINT || object_kind == LW_OBJECT_PAIR)
             count = model->body_count + 1, first = 1;
         for (int object = first; object < count; object++) {
