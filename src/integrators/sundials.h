@@ -30,7 +30,7 @@ struct lw_sundials {
     double tolerance, largest_step, t_start;
     bool careful; /* Its first steps after a start have a tighter tolerance, */
     int since;    /* and this is the number of steps since then; */
-    bool hurried; /* but not after this start, at which no step was short enough for it. */
+    bool hurried; /* but not once it had to start again, since no step was short enough. */
 
     /* Newton's method: residuals of its first two iterations. */
     N_Vector first, second;
