@@ -527,11 +527,14 @@ static lw_status walk(reproduction *r, const lw_model *model, const char *method
     return LW_OK;
 }
 
-/* Times depend on other processes, so that they are only shown, and evaluations are checked. */
+/* Times depend on other processes, so that they are only shown, and evaluations are checked. Light legs make
+ * an explicit integrator take short steps, and neglecting their inertia must save some; an implicit one does
+ * not suffer from them, so that of bdf and ida no gain is demanded, but not a loss of more than a tenth. */
 static lw_status tell_effort(reproduction *r, const char *integrator, const effort *with,
                              const effort *without, lw_error *error) {
+    const double least = strcmp(integrator, "erk") == 0 ? 1 : 0.9;
     return reproduce_printed(
-        r, 4, with->evaluations / without->evaluations, 1, INFINITY,
+        r, 4, with->evaluations / without->evaluations, least, INFINITY,
         "the factor 4 is that of Weber et al. (2012) for another robot and another code; this one has "
         "our own data",
         error, "%s: evaluations are less by the factor (steps %g and %g, time by %.2g)", integrator,
