@@ -59,6 +59,18 @@ typedef struct lw_body_spec {
     lw_place place;
 } lw_body_spec;
 
+/* A frame: a marker with a name on a body, or on ground. Bodies and frames share one namespace, and a frame
+ * may stand wherever a body with a point is asked for: on the sides of joints, force elements and constraints,
+ * and in the quantities of expressions (body.hook.z). It stands for its body there, and everything that would
+ * be given in the frame of the body is given in this one, so that the point [0, 0, 0] is its origin. */
+typedef struct lw_frame_spec {
+    const char *name;
+    const char *body;   /* a body or LW_GROUND; no frame */
+    double position[3]; /* of its origin in the body's frame */
+    double rotation[4]; /* of its axes in the body's frame; all zero stands for none */
+    lw_place place;
+} lw_frame_spec;
+
 /* A joint lets its second body move relative to its first. Its frame has an origin (the point) and axes; the
  * frame on the first body and the frame on the second coincide when all coordinates are zero.
  *
@@ -110,9 +122,13 @@ typedef enum lw_geometry_frame {
 typedef struct lw_joint_spec {
     const char *name;
     lw_joint_type type;
-    const char *bodies[2]; /* first, second */
+    const char *bodies[2]; /* first, second; or frames on them */
     lw_geometry_frame frame;
     lw_joint_geometry geometry[2];
+    /* Geometry in the world, without a point: the origin of the frame that stands for a body is the point. If
+     * both sides are frames, each has its own origin as its point, and where a pose is not given the second
+     * frame lies on the first in the reference configuration. */
+    bool at_frames;
     double lead;              /* screw: advance along the axis per turn */
     bool has_q, has_v;        /* initial coordinates and speeds given */
     double q[LW_JOINT_MAX_Q]; /* initial; zero (and the unit quaternion) if not given */
@@ -173,7 +189,7 @@ typedef struct lw_force_spec {
     const char *name;
     lw_force_type type;
 
-    /* spring, bushing: two bodies; applied: bodies[0], and bodies[1] (default ground) takes the reaction */
+    /* Bodies, or frames on them. spring, bushing: both; applied: bodies[0], and bodies[1] (default ground) takes the reaction */
     const char *bodies[2];
     lw_geometry_frame frame; /* spring: points; bushing: point and axes; applied: point */
     double points[2][3];     /* world: bushing and applied use points[0] only */
@@ -219,7 +235,8 @@ typedef enum lw_constraint_type {
 typedef struct lw_constraint_spec {
     const char *name;
     lw_constraint_type type;
-    const char *bodies[2]; /* distance: both; rolling: the rolling body, the body that carries the plane */
+    const char *
+        bodies[2]; /* or frames. distance: both; rolling: the rolling body, the body that carries the plane */
     lw_geometry_frame frame;
     double points[2][3]; /* distance; rolling: centre of the disc or sphere, a point of the plane */
     double length;       /* distance; 0: the length in the initial state */
@@ -289,6 +306,17 @@ typedef struct lw_output_spec {
     lw_place place;
 } lw_output_spec;
 
+/* The part of one joint in a named start: initial coordinates and speeds that lw_spec_begin gives to it. The
+ * joints of a start have its name in common. */
+typedef struct lw_start_spec {
+    const char *name;  /* of the start */
+    const char *joint; /* by name */
+    bool has_q, has_v;
+    double q[LW_JOINT_MAX_Q];
+    double v[LW_JOINT_MAX_V];
+    lw_place place;
+} lw_start_spec;
+
 /* What the model file suggests for a run; the caller may override each. Zero or NULL: not given. */
 typedef struct lw_run_spec {
     double end, step, tolerance, output;
@@ -338,6 +366,7 @@ LW_API lw_status lw_spec_add_table(lw_spec *spec, const lw_table_spec *table);
 
 /* Each add copies what it is given and returns LW_ERROR_MEMORY or LW_OK; faults are found when compiling. */
 LW_API lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body);
+LW_API lw_status lw_spec_add_frame(lw_spec *spec, const lw_frame_spec *frame);
 LW_API lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint);
 LW_API lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force);
 LW_API lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint);
@@ -345,6 +374,13 @@ LW_API lw_status lw_spec_add_event(lw_spec *spec, const lw_event_spec *event);
 LW_API lw_status lw_spec_add_signal(lw_spec *spec, const lw_signal_spec *signal);
 LW_API lw_status lw_spec_add_state(lw_spec *spec, const lw_state_spec *state);
 LW_API lw_status lw_spec_add_output(lw_spec *spec, const lw_output_spec *output);
+LW_API lw_status lw_spec_add_start(lw_spec *spec, const lw_start_spec *start);
+
+/* Gives the joints the initial coordinates and speeds of the start of this name; joints that it does not
+ * mention keep theirs. Parameters that the values depend on are set before. LW_ERROR_ARGUMENT, with the spec
+ * as it was: there is no such start (error suggests one), or it names a joint that there is not. error may be
+ * NULL. */
+LW_API lw_status lw_spec_begin(lw_spec *spec, const char *start, lw_error *error);
 
 /* What a spec holds: texts and numbers as they were given, counts, and by index from 0 the name of a
  * parameter or an input with its value (value may be NULL). */
@@ -360,6 +396,7 @@ LW_API const char *lw_spec_input(const lw_spec *spec, size_t index, double *valu
 LW_API const char *lw_spec_input_expression(const lw_spec *spec, size_t index);
 LW_API size_t lw_spec_table_count(const lw_spec *spec);
 LW_API size_t lw_spec_body_count(const lw_spec *spec); /* ground does not count */
+LW_API size_t lw_spec_frame_count(const lw_spec *spec);
 LW_API size_t lw_spec_joint_count(const lw_spec *spec);
 LW_API size_t lw_spec_force_count(const lw_spec *spec);
 LW_API size_t lw_spec_constraint_count(const lw_spec *spec);
@@ -367,9 +404,11 @@ LW_API size_t lw_spec_event_count(const lw_spec *spec);
 LW_API size_t lw_spec_signal_count(const lw_spec *spec);
 LW_API size_t lw_spec_state_count(const lw_spec *spec);
 LW_API size_t lw_spec_output_count(const lw_spec *spec);
+LW_API size_t lw_spec_start_count(const lw_spec *spec); /* of all joints of all starts */
 /* What was added, to read or to edit in place; valid until the next add. */
 LW_API lw_table_spec *lw_spec_table(lw_spec *spec, size_t index);
 LW_API lw_body_spec *lw_spec_body(lw_spec *spec, size_t index);
+LW_API lw_frame_spec *lw_spec_frame(lw_spec *spec, size_t index);
 LW_API lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index);
 LW_API lw_force_spec *lw_spec_force(lw_spec *spec, size_t index);
 LW_API lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index);
@@ -377,6 +416,7 @@ LW_API lw_event_spec *lw_spec_event(lw_spec *spec, size_t index);
 LW_API lw_signal_spec *lw_spec_signal(lw_spec *spec, size_t index);
 LW_API lw_state_spec *lw_spec_state(lw_spec *spec, size_t index);
 LW_API lw_output_spec *lw_spec_output(lw_spec *spec, size_t index);
+LW_API lw_start_spec *lw_spec_start(lw_spec *spec, size_t index);
 
 /* Names of the kinds as they stand in model files. */
 LW_API const char *lw_joint_type_name(lw_joint_type type);

@@ -46,26 +46,17 @@ void lw_compile_warning(lw_compiler *compiler, const char *kind, const char *nam
     va_end(arguments);
 }
 
-static int find(lw_compiler *compiler, const lw_names *names, const char *what, const char *kind,
-                const char *name, lw_place place, const char *wanted) {
-    if (!wanted) wanted = "";
-    int index = lw_names_find(names, wanted);
-    if (index >= 0 || compiler->partial) return index;
-    char remedy[160];
-    if (!lw_did_you_mean(lw_closest(wanted, names->names, (size_t)names->count), remedy, sizeof remedy))
-        snprintf(remedy, sizeof remedy, "name a %s of this model", what);
-    lw_compile_error(compiler, kind, name, place, remedy, "unknown %s \"%s\"", what, wanted);
-    return -1;
-}
-
-int lw_compile_body(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
-                    const char *body) {
-    return find(compiler, &compiler->bodies, "body", kind, name, place, body);
-}
-
 int lw_compile_joint(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
                      const char *joint) {
-    return find(compiler, &compiler->joints, "joint", kind, name, place, joint);
+    const lw_names *names = &compiler->joints;
+    if (!joint) joint = "";
+    int index = lw_names_find(names, joint);
+    if (index >= 0 || compiler->partial) return index;
+    char remedy[160];
+    if (!lw_did_you_mean(lw_closest(joint, names->names, (size_t)names->count), remedy, sizeof remedy))
+        snprintf(remedy, sizeof remedy, "name a joint of this model");
+    lw_compile_error(compiler, kind, name, place, remedy, "unknown joint \"%s\"", joint);
+    return -1;
 }
 
 /* --- names ---------------------------------------------------------------------------------------- */
@@ -122,17 +113,35 @@ static lw_status compile_names(lw_compiler *compiler) {
     lw_names_sort(&compiler->joints);
     lw_names_sort(&forces);
     lw_names_sort(&constraints);
-    if (compiler->partial) return LW_OK;
+    if (compiler->partial) return lw_compile_frame_names(compiler);
     refuse_body(compiler, &compiler->joints, "joint", joint_place);
     refuse_body(compiler, &forces, "force", force_place);
     complain_of_duplicates(compiler, &compiler->bodies, "body", body_place);
     complain_of_duplicates(compiler, &compiler->joints, "joint", joint_place);
     complain_of_duplicates(compiler, &forces, "force", force_place);
     complain_of_duplicates(compiler, &constraints, "constraint", constraint_place);
-    return LW_OK;
+    return lw_compile_frame_names(compiler);
 }
 
 /* --- bodies and joints by themselves -------------------------------------------------------------- */
+
+/* Frames on the sides of a joint: two of one body join it to itself, and a point that they give needs one. */
+static bool validate_mounts(lw_compiler *compiler, const lw_joint_spec *joint, const lw_joint_draft *draft) {
+    const bool framed = draft->mounts[0] || draft->mounts[1];
+    const int body = draft->bodies[0];
+    if (framed && body >= 0 && body == draft->bodies[1]) {
+        lw_compile_error(compiler, "joint", joint->name, joint->place, "name frames on two different bodies",
+                         "joins body \"%s\" to itself: \"%s\" and \"%s\" are both on it",
+                         compiler->bodies.names[body], joint->bodies[0], joint->bodies[1]);
+        return false;
+    }
+    if (joint->at_frames && !framed && draft->bodies[0] >= 0 && draft->bodies[1] >= 0) {
+        lw_compile_error(compiler, "joint", joint->name, joint->place, "give a point, or name a frame",
+                         "its point is said to be that of a frame, but it is between two bodies");
+        return false;
+    }
+    return true;
+}
 
 static lw_status compile_parts(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
@@ -140,10 +149,14 @@ static lw_status compile_parts(lw_compiler *compiler) {
     for (size_t k = 0; k < spec->joint_count; k++) {
         const lw_joint_spec *joint = &spec->joints[k];
         lw_joint_draft *draft = &compiler->drafts[k];
-        for (int side = 0; side < 2; side++)
-            draft->bodies[side] =
-                lw_compile_body(compiler, "joint", joint->name, joint->place, joint->bodies[side]);
+        for (int side = 0; side < 2; side++) {
+            const lw_mount mount =
+                lw_compile_mount(compiler, "joint", joint->name, joint->place, joint->bodies[side]);
+            draft->bodies[side] = mount.body;
+            draft->mounts[side] = mount.frame;
+        }
         bool sound = lw_validate_joint(compiler, joint);
+        sound = validate_mounts(compiler, joint, draft) && sound;
         draft->usable = sound && draft->bodies[0] >= 0 && draft->bodies[1] >= 0;
     }
     return LW_OK;
@@ -378,6 +391,7 @@ static lw_status compile(lw_compiler *compiler) {
     if (status != LW_OK) return status;
     if (compiler->model->graph.unreached) return compile_elements(compiler);
     status = lw_compile_tree(compiler);
+    if (status == LW_OK) status = lw_compile_frames(compiler);
     if (status == LW_OK) status = lw_compile_motions(compiler);
     if (status == LW_OK) status = compile_elements(compiler);
     if (status != LW_OK || compiler->errors) return status;

@@ -2,6 +2,7 @@
  *
  *   validate.c          faults of a single body, joint, force or constraint
  *   compile.c           the sequence of all parts, names, initial state
+ *   compile_frames.c    named frames on bodies, and names that mean a body or a frame
  *   compile_geometry.c  reference configuration, joint frames
  *   compile_tree.c      spanning tree, loops, internal frames
  *   compile_signals.c   inputs, user states, signals, outputs: the vector of values that expressions read
@@ -18,9 +19,17 @@
 #include "model/names.h"
 #include "model/spec/spec_storage.h"
 
+/* A body in the user's order (0 is ground, -1 is none), with the frame that stands for it, in the body's frame;
+ * NULL: the body stands for itself. */
+typedef struct lw_mount {
+    int body;
+    const lw_pose *frame;
+} lw_mount;
+
 /* A joint with its frames, before the tree is known. Bodies are in the user's order, 0 is ground. */
 typedef struct lw_joint_draft {
     int bodies[2];
+    const lw_pose *mounts[2]; /* as in lw_mount */
     lw_joint joint;
     lw_pose frames[2]; /* In the users' body frames. */
     double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V];
@@ -34,7 +43,10 @@ typedef struct lw_compiler {
     int errors;
     bool partial;      /* The spec is incomplete: an unknown name is no fault. */
     lw_arena *scratch; /* Freed after compiling. */
-    lw_names bodies, joints;
+    lw_names bodies, joints, frames;
+    /* Per frame of the spec: its body in the user's order, -1 if there is none, and its pose there. */
+    int *frame_bodies;
+    lw_pose *frame_poses;
     /* Per body 0 .. n in the user's order: pose of the body frame in the reference configuration. */
     lw_pose *reference;
     bool *posed;            /* The pose is given explicitly. */
@@ -68,11 +80,22 @@ void lw_compile_error(lw_compiler *compiler, const char *kind, const char *name,
 void lw_compile_warning(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
                         const char *remedy, const char *format, ...) LW_PRINTF(6, 7);
 
-/* The body (user's order) or joint of that name, or -1 after an error that suggests the closest name. */
-int lw_compile_body(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
-                    const char *body);
+/* The joint of that name, or -1 after an error that suggests the closest name. */
 int lw_compile_joint(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
                      const char *joint);
+
+/* compile_frames.c */
+
+/* Names, bodies and poses of frames; when the names of bodies are known. */
+lw_status lw_compile_frame_names(lw_compiler *compiler);
+/* The frames of the model, when its bodies have internal frames. */
+lw_status lw_compile_frames(lw_compiler *compiler);
+/* The body or frame of that name: body -1 if there is none, after an error that suggests the closest name. */
+lw_mount lw_compile_mount(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
+                          const char *wanted);
+lw_mount lw_find_mount(const lw_compiler *compiler, const char *name); /* The same without an error. */
+/* A point that is given in the frame that stands for the body, in the body's frame. */
+void lw_mount_point(const lw_mount *mount, const double point[3], double out[3]);
 
 /* An expression with its object, for messages. */
 typedef struct lw_expression_text {

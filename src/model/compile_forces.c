@@ -163,47 +163,50 @@ static void announce_coordinate(const lw_compiler *compiler, const lw_force_spec
         if (model->closures[k] == joint) force->closure = k;
 }
 
-/* Converts a point, given in the world (reference configuration) or in the body, to the body's internal
- * frame. */
-static void place_point(const lw_compiler *compiler, int body, lw_geometry_frame frame, const double point[3],
-                        double out[3]) {
+/* Converts a point, given in the world (reference configuration) or in the body or the frame that stands for
+ * it, to the body's internal frame. */
+static void place_point(const lw_compiler *compiler, const lw_mount *mount, lw_geometry_frame frame,
+                        const double point[3], double out[3]) {
     const lw_model *model = compiler->model;
     if (!model->links) return;
-    const lw_pose *user = &model->bodies[model->graph.label[body]].frame;
+    const lw_pose *user = &model->bodies[model->graph.label[mount->body]].frame;
     double local[3];
-    lw_v3_copy(point, local);
+    lw_mount_point(mount, point, local);
     if (frame == LW_GEOMETRY_WORLD) {
         double gap[3];
-        const lw_pose *pose = &compiler->reference[body];
+        const lw_pose *pose = &compiler->reference[mount->body];
         lw_v3_sub(point, pose->p, gap);
         lw_m3_tmul_v(pose->R, gap, local);
     }
     lw_pose_point(user->R, user->p, local, out);
 }
 
-/* Converts axes, given in the world or in the body, to the body's internal frame. */
-static void place_axes(const lw_compiler *compiler, int body, lw_geometry_frame frame, const double R[9],
-                       double out[9]) {
+/* Converts axes, given in the same way, to the body's internal frame. */
+static void place_axes(const lw_compiler *compiler, const lw_mount *mount, lw_geometry_frame frame,
+                       const double R[9], double out[9]) {
     const lw_model *model = compiler->model;
     if (!model->links) return;
     double local[9];
     memcpy(local, R, sizeof local);
-    if (frame == LW_GEOMETRY_WORLD) lw_m3_tmul(compiler->reference[body].R, R, local);
-    lw_m3_mul(model->bodies[model->graph.label[body]].frame.R, local, out);
+    if (frame == LW_GEOMETRY_WORLD)
+        lw_m3_tmul(compiler->reference[mount->body].R, R, local);
+    else if (mount->frame)
+        lw_m3_mul(mount->frame->R, R, local);
+    lw_m3_mul(model->bodies[model->graph.label[mount->body]].frame.R, local, out);
 }
 
-static bool find_bodies(lw_compiler *compiler, object who, const char *const wanted[2], int users[2],
+static bool find_bodies(lw_compiler *compiler, object who, const char *const wanted[2], lw_mount users[2],
                         int labels[2]) {
     for (int side = 0; side < 2; side++)
-        users[side] = lw_compile_body(compiler, who.kind, who.name, who.place, wanted[side]);
-    if (users[0] < 0 || users[1] < 0) return false;
-    if (users[0] == users[1]) {
+        users[side] = lw_compile_mount(compiler, who.kind, who.name, who.place, wanted[side]);
+    if (users[0].body < 0 || users[1].body < 0) return false;
+    if (users[0].body == users[1].body) {
         lw_compile_error(compiler, who.kind, who.name, who.place, "name two different bodies",
-                         "acts between body \"%s\" and itself", wanted[0]);
+                         "acts between body \"%s\" and itself", compiler->bodies.names[users[0].body]);
         return false;
     }
     if (compiler->model->links)
-        for (int side = 0; side < 2; side++) labels[side] = compiler->model->graph.label[users[side]];
+        for (int side = 0; side < 2; side++) labels[side] = compiler->model->graph.label[users[side].body];
     return true;
 }
 
@@ -239,7 +242,7 @@ static void compile_law(lw_compiler *compiler, const lw_force_spec *spec, lw_qua
 }
 
 static void compile_bushing(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
-    int users[2];
+    lw_mount users[2];
     if (!finite_or_error(compiler, force_object(spec), "a point", spec->points[0], 6) ||
         !finite_or_error(compiler, force_object(spec), "rotation", spec->rotation, 4) ||
         !find_bodies(compiler, force_object(spec), spec->bodies, users, force->bodies))
@@ -254,22 +257,26 @@ static void compile_bushing(lw_compiler *compiler, const lw_force_spec *spec, lw
     lw_rot_quat(quaternion, R);
     for (int side = 0; side < 2; side++) {
         const double *point = spec->points[spec->frame == LW_GEOMETRY_WORLD ? 0 : side];
-        place_point(compiler, users[side], spec->frame, point, force->frames[side].p);
+        place_point(compiler, &users[side], spec->frame, point, force->frames[side].p);
     }
-    place_axes(compiler, users[0], spec->frame, R, force->frames[0].R);
+    place_axes(compiler, &users[0], spec->frame, R, force->frames[0].R);
     /* The second frame coincides with the first in the reference configuration. */
-    double world[9];
+    double world[9], own[9];
+    memcpy(own, R, sizeof own);
+    if (users[0].frame) lw_m3_mul(users[0].frame->R, R, own);
     if (spec->frame == LW_GEOMETRY_WORLD)
         memcpy(world, R, sizeof world);
     else
-        lw_m3_mul(compiler->reference[users[0]].R, R, world);
-    place_axes(compiler, users[1], LW_GEOMETRY_WORLD, world, force->frames[1].R);
+        lw_m3_mul(compiler->reference[users[0].body].R, own, world);
+    place_axes(compiler, &users[1], LW_GEOMETRY_WORLD, world, force->frames[1].R);
 }
 
 static void compile_applied(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
-    int body = lw_compile_body(compiler, "force", spec->name, spec->place, spec->bodies[0]);
-    int against =
-        spec->bodies[1] ? lw_compile_body(compiler, "force", spec->name, spec->place, spec->bodies[1]) : 0;
+    const lw_mount mount = lw_compile_mount(compiler, "force", spec->name, spec->place, spec->bodies[0]);
+    const int body = mount.body;
+    int against = spec->bodies[1]
+                      ? lw_compile_mount(compiler, "force", spec->name, spec->place, spec->bodies[1]).body
+                      : 0;
     finite_or_error(compiler, force_object(spec), "point", spec->points[0], 3);
     for (int k = 0; k < 6; k++) {
         const char *text = k < 3 ? spec->force[k] : spec->torque[k - 3];
@@ -283,12 +290,13 @@ static void compile_applied(lw_compiler *compiler, const lw_force_spec *spec, lw
     if (body < 0 || against < 0 || !compiler->model->links) return;
     force->bodies[0] = compiler->model->graph.label[body];
     force->bodies[1] = compiler->model->graph.label[against];
-    place_point(compiler, body, spec->frame, spec->points[0], force->frames[0].p);
-    memcpy(force->frames[0].R, compiler->model->bodies[force->bodies[0]].frame.R, sizeof force->frames[0].R);
+    place_point(compiler, &mount, spec->frame, spec->points[0], force->frames[0].p);
+    static const double same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    place_axes(compiler, &mount, LW_GEOMETRY_BODY, same, force->frames[0].R);
 }
 
 static void compile_spring(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
-    int users[2];
+    lw_mount users[2];
     compile_law(compiler, spec, LW_FORCE, force);
     if (spec->has_free_length && spec->free_length < 0)
         lw_compile_error(compiler, "force", spec->name, spec->place, "give zero or a positive length",
@@ -296,7 +304,7 @@ static void compile_spring(lw_compiler *compiler, const lw_force_spec *spec, lw_
     if (finite_or_error(compiler, force_object(spec), "a point", spec->points[0], 6) &&
         find_bodies(compiler, force_object(spec), spec->bodies, users, force->bodies))
         for (int side = 0; side < 2; side++)
-            place_point(compiler, users[side], spec->frame, spec->points[side], force->frames[side].p);
+            place_point(compiler, &users[side], spec->frame, spec->points[side], force->frames[side].p);
 }
 
 /* Finds the coordinate that a torsion spring, a drive or friction acts on. */
@@ -480,7 +488,7 @@ lw_status lw_compile_lengths(lw_compiler *compiler) {
 
 /* --- constraints ---------------------------------------------------------------------------------- */
 
-static void compile_rolling(lw_compiler *compiler, const lw_constraint_spec *spec, const int users[2],
+static void compile_rolling(lw_compiler *compiler, const lw_constraint_spec *spec, const lw_mount users[2],
                             lw_constraint *constraint) {
     const char *name = spec->name;
     if (!(spec->radius > 0) || !isfinite(spec->radius))
@@ -499,10 +507,10 @@ static void compile_rolling(lw_compiler *compiler, const lw_constraint_spec *spe
     if (!compiler->model->links) return;
     double columns[9] = {0}, placed[9];
     for (int k = 0; k < 3; k++) columns[3 * k] = axis > 0 ? spec->axis[k] / axis : 0;
-    place_axes(compiler, users[0], spec->frame, columns, placed);
+    place_axes(compiler, &users[0], spec->frame, columns, placed);
     for (int k = 0; k < 3; k++) constraint->axis[k] = placed[3 * k];
     for (int k = 0; k < 3; k++) columns[3 * k] = spec->normal[k] / normal;
-    place_axes(compiler, users[1], spec->frame, columns, placed);
+    place_axes(compiler, &users[1], spec->frame, columns, placed);
     for (int k = 0; k < 3; k++) constraint->normal[k] = placed[3 * k];
 }
 
@@ -532,7 +540,7 @@ static void compile_coupling(lw_compiler *compiler, const lw_constraint_spec *sp
 
 static void compile_constraint(lw_compiler *compiler, const lw_constraint_spec *spec,
                                lw_constraint *constraint) {
-    int users[2];
+    lw_mount users[2];
     constraint->type = spec->type;
     constraint->place = spec->place;
     if (spec->type == LW_CONSTRAINT_COUPLING) {
@@ -548,7 +556,7 @@ static void compile_constraint(lw_compiler *compiler, const lw_constraint_spec *
         !find_bodies(compiler, constraint_object(spec), spec->bodies, users, constraint->bodies))
         return;
     for (int side = 0; side < 2; side++)
-        place_point(compiler, users[side], spec->frame, spec->points[side], constraint->points[side]);
+        place_point(compiler, &users[side], spec->frame, spec->points[side], constraint->points[side]);
     if (spec->type == LW_CONSTRAINT_ROLLING)
         compile_rolling(compiler, spec, users, constraint);
     else if (!isfinite(spec->length) || spec->length < 0)

@@ -5,6 +5,9 @@
  * body frames connects the body to one whose pose is known, the pose follows from this joint at q = 0.
  * Otherwise the body's frame is that of the world, and the poses of its neighbours follow from the joints.
  *
+ * A frame that stands for a body on the side of a joint takes the place of the body's frame: what the joint
+ * gives in body frames is given in it, and its pose in the world is that of the body composed with its own.
+ *
  * Cost     O(n + joints).
  */
 #include "model/compile.h"
@@ -56,20 +59,51 @@ static void frame_axes(lw_joint_type type, const lw_joint_geometry *geometry, co
     lw_rot_columns_zx(z, x, R);
 }
 
+/* Composes a pose on one side of a joint with the frame that stands for the body there. */
+static void mount(const lw_joint_draft *draft, int side, lw_pose *pose) {
+    const lw_pose *frame = draft->mounts[side], own = *pose;
+    if (frame) lw_pose_compose(frame->R, frame->p, own.R, own.p, pose->R, pose->p);
+}
+
+/* The pose in the reference configuration of what the joint names on one side: a body, or a frame on one. */
+static lw_pose side_pose(const lw_compiler *compiler, const lw_joint_draft *draft, int side) {
+    const lw_pose *body = &compiler->reference[draft->bodies[side]], *frame = draft->mounts[side];
+    lw_pose pose = *body;
+    if (frame) lw_pose_compose(body->R, body->p, frame->R, frame->p, pose.R, pose.p);
+    return pose;
+}
+
+/* Is the point of the joint on each side the origin of a frame? */
+static bool between_frames(const lw_joint_spec *spec, const lw_joint_draft *draft) {
+    return spec->frame == LW_GEOMETRY_WORLD && spec->at_frames && draft->mounts[0] && draft->mounts[1];
+}
+
+/* The frames of a joint whose geometry is given in the world. */
+static void frames_from_world(const lw_compiler *compiler, const lw_joint_spec *spec, lw_joint_draft *draft) {
+    lw_pose world, inverse;
+    frame_axes(spec->type, &spec->geometry[0], NULL, world.R);
+    lw_v3_copy(spec->geometry[0].point, world.p);
+    if (spec->at_frames) {
+        const lw_pose frame = side_pose(compiler, draft, draft->mounts[0] ? 0 : 1);
+        lw_v3_copy(frame.p, world.p);
+    }
+    for (int side = 0; side < 2; side++) {
+        const lw_pose *body = &compiler->reference[draft->bodies[side]];
+        lw_pose *own = &draft->frames[side];
+        lw_pose_invert(body->R, body->p, inverse.R, inverse.p);
+        lw_pose_compose(inverse.R, inverse.p, world.R, world.p, own->R, own->p);
+        if (spec->at_frames && draft->mounts[side]) lw_v3_copy(draft->mounts[side]->p, own->p);
+    }
+}
+
 /* Computes the frames of a joint on both bodies, in the user's frames of the bodies. */
 static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec, lw_joint_draft *draft) {
-    const lw_pose *a = &compiler->reference[draft->bodies[0]], *b = &compiler->reference[draft->bodies[1]];
-    lw_pose inverse;
     if (spec->frame == LW_GEOMETRY_WORLD) {
-        lw_pose world;
-        frame_axes(spec->type, &spec->geometry[0], NULL, world.R);
-        lw_v3_copy(spec->geometry[0].point, world.p);
-        lw_pose_invert(a->R, a->p, inverse.R, inverse.p);
-        lw_pose_compose(inverse.R, inverse.p, world.R, world.p, draft->frames[0].R, draft->frames[0].p);
-        lw_pose_invert(b->R, b->p, inverse.R, inverse.p);
-        lw_pose_compose(inverse.R, inverse.p, world.R, world.p, draft->frames[1].R, draft->frames[1].p);
+        frames_from_world(compiler, spec, draft);
         return;
     }
+    const lw_pose first = side_pose(compiler, draft, 0), second = side_pose(compiler, draft, 1);
+    const lw_pose *a = &first, *b = &second;
     /* The joint is given in body frames. If both poses are explicit, a direction that the user has not given
      * on the second body coincides with that on the first in the reference configuration; otherwise it
      * coincides when the axes of the bodies do. */
@@ -88,6 +122,7 @@ static void joint_frames(const lw_compiler *compiler, const lw_joint_spec *spec,
         memcpy(draft->frames[1].R, seen, sizeof seen);
     else
         frame_axes(type, &spec->geometry[1], aligned ? x : NULL, draft->frames[1].R);
+    for (int side = 0; side < 2; side++) mount(draft, side, &draft->frames[side]);
 }
 
 /* Warns of a joint in body frames whose zero angle is not defined: one axis on each side, and no x
@@ -114,7 +149,8 @@ static void warn_of_open_angle(lw_compiler *compiler, const lw_joint_spec *spec,
 /* Warns if the explicit poses of two bodies contradict a joint in body frames between them. */
 static void compare_with_poses(lw_compiler *compiler, const lw_joint_spec *spec,
                                const lw_joint_draft *draft) {
-    if (spec->frame != LW_GEOMETRY_BODY || !lw_joint_keeps_point(spec->type)) return;
+    if (spec->frame != LW_GEOMETRY_BODY && !between_frames(spec, draft)) return;
+    if (!lw_joint_keeps_point(spec->type)) return;
     double ends[2][3], size = 1;
     for (int side = 0; side < 2; side++) {
         if (!compiler->posed[draft->bodies[side]]) return;
@@ -175,17 +211,24 @@ lw_status lw_compile_draft(lw_compiler *compiler, const lw_joint_spec *spec, lw_
 /* --- reference configuration ---------------------------------------------------------------------- */
 
 /* Computes the pose of the second body of a body-frame joint at q = 0 from that of the first, or that of the
- * first from the second. */
+ * first from the second. Across a joint at two frames, these lie on each other. */
 static void pose_across(const lw_compiler *compiler, int joint, int from_side, lw_pose *to) {
     const lw_joint_spec *spec = &compiler->spec->joints[joint];
     const lw_joint_geometry *g = spec->geometry;
+    const lw_joint_draft *draft = &compiler->drafts[joint];
     const lw_pose *from = &compiler->reference[compiler->drafts[joint].bodies[from_side]];
     int other = 1 - from_side;
     lw_pose near, far, inverse, world;
-    frame_axes(spec->type, &g[from_side], NULL, near.R);
-    frame_axes(spec->type, &g[other], NULL, far.R);
-    lw_v3_copy(g[from_side].point, near.p);
-    lw_v3_copy(g[other].point, far.p);
+    if (between_frames(spec, draft)) {
+        near = *draft->mounts[from_side], far = *draft->mounts[other];
+    } else {
+        frame_axes(spec->type, &g[from_side], NULL, near.R);
+        frame_axes(spec->type, &g[other], NULL, far.R);
+        lw_v3_copy(g[from_side].point, near.p);
+        lw_v3_copy(g[other].point, far.p);
+        mount(draft, from_side, &near);
+        mount(draft, other, &far);
+    }
     lw_pose_compose(from->R, from->p, near.R, near.p, world.R, world.p);
     lw_pose_invert(far.R, far.p, inverse.R, inverse.p);
     lw_pose_compose(world.R, world.p, inverse.R, inverse.p, to->R, to->p);
@@ -194,7 +237,9 @@ static void pose_across(const lw_compiler *compiler, int joint, int from_side, l
 /* Returns whether the pose of one body of the joint determines the pose of the other at q = 0. */
 static bool leads_on(const lw_compiler *compiler, int joint) {
     const lw_joint_spec *spec = &compiler->spec->joints[joint];
-    return compiler->drafts[joint].usable && spec->frame == LW_GEOMETRY_BODY && !lw_joint_is_free(spec->type);
+    const lw_joint_draft *draft = &compiler->drafts[joint];
+    return draft->usable && !lw_joint_is_free(spec->type) &&
+           (spec->frame == LW_GEOMETRY_BODY || between_frames(spec, draft));
 }
 
 /* The search for reference poses: from bodies that have one, across joints, to their neighbours. */
@@ -251,7 +296,7 @@ static void sort_joints(const lw_compiler *compiler, search *s) {
             s->at[--s->start[compiler->drafts[j].bodies[side]]] = j;
     for (int j = 0; j < nj; j++)
         for (int side = 0; side < 2 && compiler->drafts[j].usable; side++)
-            if (spec->joints[j].frame == LW_GEOMETRY_WORLD)
+            if (spec->joints[j].frame == LW_GEOMETRY_WORLD && !leads_on(compiler, j))
                 s->in_world[compiler->drafts[j].bodies[side]] = true;
 }
 

@@ -84,6 +84,14 @@ typedef struct lw_body {
     lw_place place;
 } lw_body;
 
+/* A named marker on a body. */
+typedef struct lw_frame {
+    const char *name;
+    int body;     /* label */
+    lw_pose pose; /* in the internal frame of the body */
+    lw_pose own;  /* in the user's frame of the body */
+} lw_frame;
+
 /* A joint, in the tree or closing a loop, in the sense of the model file: from its first body to its
  * second. */
 typedef struct lw_joint_entry {
@@ -263,6 +271,8 @@ struct lw_model {
     /* Per speed: a pivot of the mass matrix below this value counts as zero (compile.c). */
     double *pivot_floor;
     double *q0, *v0;
+    int frame_count;
+    lw_frame *frames; /* the spec's order */
     int joint_count;
     lw_joint_entry *joints; /* the spec's order */
     int closure_count;
@@ -288,6 +298,7 @@ struct lw_model {
     lw_graph graph;
     lw_names body_names, joint_names; /* By label, and in the spec's order. */
     lw_names force_names;             /* In the spec's order. */
+    lw_names frame_names;             /* In the spec's order. */
     lw_names input_names;             /* In the spec's order. */
     double *input_defaults;           /* NAN: the default is an expression. */
     lw_values values;

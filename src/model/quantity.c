@@ -210,11 +210,23 @@ static int first_multiplier(const lw_model *model, int constraint) {
     return row;
 }
 
+/* The marker of an index, 0 for a body; the index becomes the label of the body. */
+static int take_marker(const lw_model *model, int *index) {
+    if (!lw_is_marker(model, *index)) return 0;
+    const int marker = *index - model->body_count;
+    *index = model->frames[marker - 1].body;
+    return marker;
+}
+
 void lw_quantity_make(const lw_model *model, lw_quantity_kind kind, int object, int component,
                       lw_state_quantity *quantity) {
     lw_component list[LW_QUANTITY_COMPONENTS];
     const int count = lw_quantity_components(model, kind, object, list);
-    *quantity = (lw_state_quantity){.kind = kind, .object = object, .other = -1, .component = component};
+    const bool of_body = families[kind].object == LW_OBJECT_BODY ||
+                         families[kind].object == LW_OBJECT_POINT || families[kind].object == LW_OBJECT_PAIR;
+    const int marker = of_body ? take_marker(model, &object) : 0;
+    *quantity = (lw_state_quantity){
+        .kind = kind, .object = object, .other = -1, .marker = {marker, 0}, .component = component};
     quantity->unit = component < count ? list[component].unit : "";
     quantity->needs = families[kind].needs;
     if (families[kind].object == LW_OBJECT_JOINT) {
@@ -229,7 +241,10 @@ void lw_quantity_make(const lw_model *model, lw_quantity_kind kind, int object, 
     if (families[kind].object == LW_OBJECT_BODY) {
         const lw_body *body = &model->bodies[object];
         const bool centre = kind >= LW_Q_COM && kind <= LW_Q_MOMENTUM;
-        lw_v3_copy(centre ? body->com : body->frame.p, quantity->at[0]);
+        lw_v3_copy(centre       ? body->com
+                   : marker > 0 ? model->frames[marker - 1].pose.p
+                                : body->frame.p,
+                   quantity->at[0]);
     }
     lw_units units;
     if (strcmp(quantity->unit, "1") == 0)
@@ -241,16 +256,19 @@ void lw_quantity_make(const lw_model *model, lw_quantity_kind kind, int object, 
 
 void lw_quantity_place(const lw_model *model, lw_state_quantity *quantity, int end, int body,
                        const double own[3]) {
-    const lw_pose *frame = &model->bodies[body].frame;
+    const int marker = take_marker(model, &body);
+    const lw_pose *frame = marker > 0 ? &model->frames[marker - 1].pose : &model->bodies[body].frame;
     *(end == 0 ? &quantity->object : &quantity->other) = body;
+    quantity->marker[end] = marker;
     lw_v3_copy(own, quantity->given[end]);
     lw_pose_point(frame->R, frame->p, own, quantity->at[end]);
 }
 
-void lw_quantity_refer(lw_state_quantity *quantity, int axes, bool at_first) {
+void lw_quantity_refer(const lw_model *model, lw_state_quantity *quantity, int axes, bool at_first) {
+    quantity->axes_marker = take_marker(model, &axes);
     quantity->axes = axes;
     quantity->at_first = at_first;
-    if (axes > 0 || at_first) quantity->needs |= LW_NEEDS_POSITION;
+    if (axes > 0 || quantity->axes_marker > 0 || at_first) quantity->needs |= LW_NEEDS_POSITION;
 }
 
 bool lw_quantity_has_axes(lw_quantity_kind kind) { return families[kind].vector; }
@@ -267,12 +285,16 @@ static size_t print_number(double value, char *text, size_t size) {
     return strlen(text);
 }
 
-/* Prints a place on a body: the body's name if bare is false and it is the frame's origin, otherwise name and
- * coordinates in the body's frame. */
-static void print_place(const lw_model *model, int body, const double own[3], bool bare, char *text,
-                        size_t size) {
+/* The name of a body, or of the marker on it that is meant. */
+static const char *name_of(const lw_model *model, int body, int marker) {
+    return marker > 0 ? model->frames[marker - 1].name : model->bodies[body].name;
+}
+
+/* Prints a place on a body: the name if bare is false and it is the frame's origin, otherwise name and
+ * coordinates in the frame of this name. */
+static void print_place(const char *name, const double own[3], bool bare, char *text, size_t size) {
     const bool short_form = !bare && own[0] == 0 && own[1] == 0 && own[2] == 0;
-    snprintf(text, size, "%s%.200s", bare || short_form ? "" : "point(", model->bodies[body].name);
+    snprintf(text, size, "%s%.200s", bare || short_form ? "" : "point(", name);
     for (int k = 0; k < 3 && !short_form; k++) {
         char number[40];
         print_number(own[k], number, sizeof number);
@@ -292,7 +314,7 @@ static void print_object(const lw_model *model, const lw_state_quantity *quantit
         snprintf(text, size, "%.300s", model->constraints[quantity->object].name);
         break;
     case LW_OBJECT_BODY:
-        snprintf(text, size, "%.300s", model->bodies[quantity->object].name);
+        snprintf(text, size, "%.300s", name_of(model, quantity->object, quantity->marker[0]));
         break;
     case LW_OBJECT_FORCE:
         snprintf(text, size, "%.300s", model->forces[quantity->object].name);
@@ -310,11 +332,14 @@ static void print_object(const lw_model *model, const lw_state_quantity *quantit
         snprintf(text, size, "%.300s", model->parameter_names.names[quantity->object]);
         break;
     case LW_OBJECT_POINT:
-        print_place(model, quantity->object, quantity->given[0], true, text, size);
+        print_place(name_of(model, quantity->object, quantity->marker[0]), quantity->given[0], true, text,
+                    size);
         break;
     case LW_OBJECT_PAIR:
-        print_place(model, quantity->object, quantity->given[0], false, text, size);
-        print_place(model, quantity->other, quantity->given[1], false, second, sizeof second);
+        print_place(name_of(model, quantity->object, quantity->marker[0]), quantity->given[0], false, text,
+                    size);
+        print_place(name_of(model, quantity->other, quantity->marker[1]), quantity->given[1], false, second,
+                    sizeof second);
         snprintf(text + strlen(text), size - strlen(text), ", %s", second);
         break;
     case LW_OBJECT_NONE:
@@ -330,9 +355,9 @@ void lw_quantity_print(const lw_model *model, const lw_state_quantity *quantity,
     (void)lw_quantity_components(model, quantity->kind, quantity->object, list);
     const char *part = list[quantity->component].name, *prefix = f->prefix, *infix = f->infix;
     print_object(model, quantity, object, sizeof object);
-    if (quantity->axes > 0)
+    if (quantity->axes > 0 || quantity->axes_marker > 0)
         snprintf(refer, sizeof refer, "%s in %.300s", quantity->at_first ? " at first" : "",
-                 model->bodies[quantity->axes].name);
+                 name_of(model, quantity->axes, quantity->axes_marker));
     else if (quantity->at_first)
         snprintf(refer, sizeof refer, " at first");
     if (refer[0] && f->object == LW_OBJECT_BODY && strcmp(prefix, "body.") == 0)
@@ -344,5 +369,7 @@ void lw_quantity_print(const lw_model *model, const lw_state_quantity *quantity,
 
 bool lw_quantity_same_vector(const lw_state_quantity *a, const lw_state_quantity *b) {
     return a->kind == b->kind && a->object == b->object && a->other == b->other && a->axes == b->axes &&
-           a->needs == b->needs && a->at_first == b->at_first && memcmp(a->at, b->at, sizeof a->at) == 0;
+           a->needs == b->needs && a->at_first == b->at_first && a->axes_marker == b->axes_marker &&
+           a->marker[0] == b->marker[0] && a->marker[1] == b->marker[1] &&
+           memcmp(a->at, b->at, sizeof a->at) == 0;
 }

@@ -18,6 +18,7 @@
  *     force(spring)                  its tension or generalised force; of the others the magnitude of the
  *                                    force; .fx .. .tz on the second body; .power
  *     drive(pin)                     what prescribed motions of a joint exert; .power
+ *     body.hook.z  point(hook, 1, 0, 0)  a frame with a name is used as a body, but has no com and momentum
  *     distance(a, b)                 of the frames of two bodies, or of point(...) and com(...); .rate
  *     kinetic, potential             energies
  */
@@ -94,12 +95,18 @@ typedef enum lw_object_kind {
     LW_OBJECT_PARAMETER
 } lw_object_kind;
 
-/* The type is not called lw_quantity, which is a physical quantity (expression/units.h). */
+/* Where a body is named, indices up to body_count are labels of bodies, those behind them are frames: frame k
+ * has the index body_count + 1 + k. A quantity keeps the label of the body and the marker, 1 + k, or 0 for the
+ * body's own frame.
+ *
+ * The type is not called lw_quantity, which is a physical quantity (expression/units.h). */
 typedef struct lw_state_quantity {
     lw_quantity_kind kind;
     int object;    /* joint, force or constraint in the spec's order, or label of a body */
     int other;     /* distance: the second body; cut joint: its loop */
-    int axes;      /* body in whose axes the components are; 0: the world's */
+    int axes;      /* body in whose axes the components are; 0: the world's, or a frame's on ground */
+    int marker[2]; /* of object and other, where these are bodies */
+    int axes_marker;
     bool at_first; /* wrench about the point on the first body */
     int component;
     double at[2][3];    /* points in the internal frames of object and other */
@@ -142,9 +149,9 @@ size_t lw_quantity_find(const lw_model *model, const char *text, lw_state_quanti
 /* What stands between the parentheses of a quantity. */
 typedef struct lw_quantity_target {
     lw_object_kind kind;
-    int object; /* its index; of points and distances the first body */
+    int object; /* its index; of points and distances the first body; may be that of a frame */
     int bodies[2];
-    double own[2][3]; /* points and distances: places in the bodies' frames, */
+    double own[2][3]; /* points and distances: places in their frames, */
     bool centre[2];   /* or their centres of mass */
     int axes;
     bool at_first;
@@ -170,7 +177,7 @@ lw_object_kind lw_quantity_object(lw_quantity_kind kind);
 /* The quantity of this component in world axes. Of points and distances the places have still to be set. */
 void lw_quantity_make(const lw_model *model, lw_quantity_kind kind, int object, int component,
                       lw_state_quantity *quantity);
-/* Sets place 0 or 1 of a point or distance, in the body's frame. */
+/* Sets place 0 or 1 of a point or distance, in the frame of the body or marker of this index. */
 void lw_quantity_place(const lw_model *model, lw_state_quantity *quantity, int end, int body,
                        const double own[3]);
 /* May its components be taken in the axes of a body, and about the point on the first body? */
@@ -178,7 +185,13 @@ bool lw_quantity_has_axes(lw_quantity_kind kind);
 bool lw_quantity_has_sides(lw_quantity_kind kind);
 /* Takes the components of vectors in the axes of a body, and the wrench of a reaction about the point on its
  * first body. */
-void lw_quantity_refer(lw_state_quantity *quantity, int axes, bool at_first);
+void lw_quantity_refer(const lw_model *model, lw_state_quantity *quantity, int axes, bool at_first);
+/* Is this the index of a frame, and not the label of a body? */
+static inline bool lw_is_marker(const lw_model *model, int index) { return index > model->body_count; }
+/* Axes of a body's own frame, or of a marker on it, in the body's internal frame. */
+static inline const double *lw_marker_axes(const lw_model *model, int body, int marker) {
+    return marker > 0 ? model->frames[marker - 1].pose.R : model->bodies[body].frame.R;
+}
 /* Its name in results files. Points are given by their coordinates in the body's frame. */
 void lw_quantity_print(const lw_model *model, const lw_state_quantity *quantity, char name[LW_QUANTITY_NAME]);
 /* Do the quantities belong to the same vector, so that one evaluation serves both? */

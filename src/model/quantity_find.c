@@ -7,7 +7,7 @@
  *     target    =  place [ "at first" ] [ "in" name ]
  *     place     =  name | name "," number "," number "," number | place "," place
  *
- * A name is the longest known one that fits. Outside parentheses it is made of letters, digits, _ and dots,
+ * Where a body is named, a frame on one may stand (quantity.h). A name is the longest known one that fits. Outside parentheses it is made of letters, digits, _ and dots,
  * or stands in quotes ('left-knee'); between parentheses it ends where a blank, comma or parenthesis follows.
  *
  * Cost     O(length of the text times log(objects)); suggestions for unknown names O(objects).
@@ -72,7 +72,8 @@ static const char *name_of(const lw_model *model, lw_object_kind kind, int index
     case LW_OBJECT_FORCE:
         return model->forces[index].name;
     default:
-        return model->bodies[index].name;
+        return lw_is_marker(model, index) ? model->frames[index - model->body_count - 1].name
+                                          : model->bodies[index].name;
     }
 }
 
@@ -85,7 +86,7 @@ static int count_of(const lw_model *model, lw_object_kind kind) {
     case LW_OBJECT_FORCE:
         return model->force_count;
     default:
-        return model->body_count + 1;
+        return model->body_count + 1 + model->frame_count;
     }
 }
 
@@ -146,8 +147,12 @@ static int find_object(const lw_model *model, lw_object_kind kind, const char *t
         for (int k = 0; k < model->constraint_count; k++)
             if (strcmp(model->constraints[k].name, name) == 0) return k;
         return -1;
-    default:
-        return lw_names_find(&model->body_names, name);
+    default: {
+        const int body = lw_names_find(&model->body_names, name);
+        if (body >= 0 || model->frame_count == 0) return body;
+        const int frame = lw_names_find(&model->frame_names, name);
+        return frame >= 0 ? model->body_count + 1 + frame : -1;
+    }
     }
 }
 
@@ -241,6 +246,15 @@ static size_t number(const lw_model *model, const char *text, size_t offset, dou
     return length;
 }
 
+/* Reports that a frame has no centre of mass and no momentum, and which body has them. */
+static size_t no_mass(const lw_model *model, int index, size_t offset, lw_syntax *syntax) {
+    const lw_frame *frame = &model->frames[index - model->body_count - 1];
+    char remedy[160];
+    snprintf(remedy, sizeof remedy, "name its body, \"%.90s\"", model->bodies[frame->body].name);
+    return fault(syntax, offset, remedy, "\"%.90s\" is a frame: it has no centre of mass and no momentum",
+                 frame->name);
+}
+
 /* A body with three numbers behind it, if `point`; otherwise a body, point(...) or com(...). */
 static size_t place(const lw_model *model, const char *text, size_t offset, bool point, int end,
                     lw_quantity_target *target, lw_syntax *syntax) {
@@ -253,6 +267,7 @@ static size_t place(const lw_model *model, const char *text, size_t offset, bool
     size_t length = name_between(model, LW_OBJECT_BODY, text + at, &body);
     if (length == 0)
         return unknown_object(model, LW_OBJECT_BODY, text + at, seeming_name(text + at), offset + at, syntax);
+    if (centre && lw_is_marker(model, body)) return no_mass(model, body, offset + at, syntax);
     double own[3] = {0, 0, 0};
     at += length;
     for (int k = 0; k < 3 && (point || inner); k++) {
@@ -343,20 +358,23 @@ bool lw_quantity_of_target(const lw_model *model, lw_quantity_kind kind, const l
     if (component >= count) return false;
     if (target->axes > 0 && (!lw_quantity_has_axes(kind) || count < 3)) return false;
     if (target->at_first && !lw_quantity_has_sides(kind)) return false;
+    if (target->kind == LW_OBJECT_BODY && lw_is_marker(model, target->object) && kind >= LW_Q_COM &&
+        kind <= LW_Q_MOMENTUM)
+        return false;
     lw_quantity_make(model, kind, target->object, component, quantity);
     const int ends = target->kind == LW_OBJECT_PAIR ? 2 : target->kind == LW_OBJECT_POINT;
     for (int end = 0; end < ends; end++) {
         const int body = target->bodies[end];
-        const lw_pose *frame = &model->bodies[body].frame;
         double own[3] = {target->own[end][0], target->own[end][1], target->own[end][2]};
-        if (target->centre[end]) {
+        if (target->centre[end]) { /* of a body: place() refuses frames */
+            const lw_pose *frame = &model->bodies[body].frame;
             double gap[3];
             lw_v3_sub(model->bodies[body].com, frame->p, gap);
             lw_m3_tmul_v(frame->R, gap, own);
         }
         lw_quantity_place(model, quantity, end, body, own);
     }
-    lw_quantity_refer(quantity, target->axes, target->at_first);
+    lw_quantity_refer(model, quantity, target->axes, target->at_first);
     return true;
 }
 
@@ -418,6 +436,9 @@ static size_t find_called(const lw_model *model, const struct word *word, const 
         if (syntax) syntax->offset += open + 1;
         return 0;
     }
+    if (word->object == LW_OBJECT_BODY && word->kinds[0] >= LW_Q_COM && word->kinds[0] <= LW_Q_MOMENTUM &&
+        lw_is_marker(model, target.object))
+        return no_mass(model, target.object, open + 1, syntax);
     const size_t close = open + 1 + length;
     size_t part = text[close] == '.' ? word_length(text + close + 1) : 0;
     const char *name = part ? text + close + 1 : "";

@@ -104,13 +104,15 @@ static void add_rotation(gradient *g, int body, const double u[3]) {
     add_body(g, body, pose, NULL);
 }
 
-/* Axis number k of a body's frame, or of the world, in the world. */
-static void axis_of(const lw_model *model, const lw_data *data, int axes, int k, double u[3]) {
+/* Axis of the frame in which the components are taken that belongs to this one, in the world. */
+static void axis_of(const lw_model *model, const lw_data *data, const lw_state_quantity *quantity,
+                    double u[3]) {
+    const int axes = quantity->axes, k = quantity->component % 3;
     const double unit[3] = {k == 0, k == 1, k == 2};
     lw_v3_copy(unit, u);
-    if (axes <= 0) return;
+    if (axes <= 0 && quantity->axes_marker <= 0) return;
     double R[9];
-    lw_m3_mul(data->world[axes].R, model->bodies[axes].frame.R, R);
+    lw_m3_mul(data->world[axes].R, lw_marker_axes(model, axes, quantity->axes_marker), R);
     lw_m3_mul_v(R, unit, u);
 }
 
@@ -251,7 +253,8 @@ static bool element(gradient *g, const lw_state_quantity *quantity) {
 /* Cardan angles (quantity_value.c) of a small rotation about the world's axes. */
 static bool cardan(gradient *g, const lw_state_quantity *quantity) {
     double R[9], u[3];
-    lw_m3_mul(g->data->world[quantity->object].R, g->model->bodies[quantity->object].frame.R, R);
+    lw_m3_mul(g->data->world[quantity->object].R,
+              lw_marker_axes(g->model, quantity->object, quantity->marker[0]), R);
     const double a = atan2(-R[5], R[8]), s = sin(a), c = cos(a), cb = c * R[8] - s * R[5], sb = R[2];
     if (quantity->component == 1) {
         lw_v3_set(u, 0, c, s);
@@ -269,7 +272,8 @@ static bool cardan(gradient *g, const lw_state_quantity *quantity) {
 /* q' = (0, w) q / 2 with w in world axes. */
 static void quaternion(gradient *g, const lw_state_quantity *quantity) {
     double R[9], q[4], u[3];
-    lw_m3_mul(g->data->world[quantity->object].R, g->model->bodies[quantity->object].frame.R, R);
+    lw_m3_mul(g->data->world[quantity->object].R,
+              lw_marker_axes(g->model, quantity->object, quantity->marker[0]), R);
     lw_quat_rot(R, q);
     for (int k = 0; k < 3; k++) {
         double w[4] = {0, 0, 0, 0}, rate[4];
@@ -381,7 +385,7 @@ static void turn_axis(gradient *g, const lw_state_quantity *quantity, const doub
     if (quantity->axes <= 0) return;
     lw_state_quantity in_world = *quantity;
     double vector[LW_QUANTITY_COMPONENTS], lever[3];
-    lw_quantity_refer(&in_world, 0, quantity->at_first);
+    lw_quantity_refer(g->model, &in_world, 0, quantity->at_first);
     lw_quantity_vector(g->model, g->data, NULL, &in_world, vector);
     lw_v3_cross(u, vector + 3 * (quantity->component / 3), lever); /* (delta x u) . x = delta . (u x x) */
     add_rotation(g, quantity->axes, lever);
@@ -397,7 +401,7 @@ bool lw_quantity_gradient(const lw_model *model, const lw_data *data, const lw_s
     const int bodies[2] = {quantity->object, quantity->other};
     const double *const ends[2] = {quantity->at[0], quantity->at[1]};
     double u[3];
-    axis_of(model, data, quantity->axes, quantity->component % 3, u);
+    axis_of(model, data, quantity, u);
     switch (quantity->kind) {
     case LW_Q_COORDINATE:
         joint_coordinate(&g, quantity);

@@ -199,8 +199,8 @@ static void cardan_angles(const double R[9], double out[3]) {
     out[2] = atan2(c * R[3] + s * R[6], c * R[4] + s * R[7]);
 }
 
-static void body_rotation(const lw_model *model, const lw_data *data, int body, double R[9]) {
-    lw_m3_mul(data->world[body].R, model->bodies[body].frame.R, R);
+static void body_rotation(const lw_model *model, const lw_data *data, int body, int marker, double R[9]) {
+    lw_m3_mul(data->world[body].R, lw_marker_axes(model, body, marker), R);
 }
 
 /* Linear momentum, and angular momentum about the world's origin; adds mass and mass moment of the body. */
@@ -337,11 +337,11 @@ static void world_vector(const lw_model *model, const lw_data *data, const lw_qu
         place_of(data, object, at, out);
         break;
     case LW_Q_ROTATION:
-        body_rotation(model, data, object, R);
+        body_rotation(model, data, object, quantity->marker[0], R);
         lw_quat_rot(R, out);
         break;
     case LW_Q_CARDAN:
-        body_rotation(model, data, object, R);
+        body_rotation(model, data, object, quantity->marker[0], R);
         cardan_angles(R, out);
         break;
     case LW_Q_VELOCITY:
@@ -423,12 +423,12 @@ void lw_quantity_vector(const lw_model *model, const lw_data *data, const lw_qua
     for (int k = 0; k < LW_QUANTITY_COMPONENTS; k++) out[k] = NAN;
     if (!is_known(source, quantity->needs)) return;
     world_vector(model, data, source, quantity, out);
-    if (quantity->axes <= 0) return;
+    if (quantity->axes <= 0 && quantity->axes_marker <= 0) return;
     double R[9], own[3];
     const int threes = quantity->kind == LW_Q_MOMENTUM                                   ? 3
                        : quantity->kind == LW_Q_REACTION || quantity->kind == LW_Q_FORCE ? 2
                                                                                          : 1;
-    body_rotation(model, data, quantity->axes, R);
+    body_rotation(model, data, quantity->axes, quantity->axes_marker, R);
     for (int k = 0; k < threes; k++) {
         lw_m3_tmul_v(R, out + 3 * k, own);
         lw_v3_copy(own, out + 3 * k);

@@ -24,10 +24,19 @@ void lw_principal_moments(const double S[6], double e[3]) {
 }
 
 /* Computes the joint's point on a body, in the body's frame. */
-static void joint_point(const lw_body_spec *body, const lw_joint_spec *joint, int side, double point[3]) {
+static void joint_point(const lw_mount *mount, const lw_body_spec *body, const lw_joint_spec *joint, int side,
+                        double point[3]) {
     double R[9], from[3];
-    if (joint->frame == LW_GEOMETRY_BODY || !body->has_pose) {
-        lw_v3_copy(joint->geometry[joint->frame == LW_GEOMETRY_BODY ? side : 0].point, point);
+    if (joint->frame == LW_GEOMETRY_BODY) {
+        lw_mount_point(mount, joint->geometry[side].point, point);
+        return;
+    }
+    if (joint->at_frames && mount->frame) {
+        lw_v3_copy(mount->frame->p, point);
+        return;
+    }
+    if (!body->has_pose) {
+        lw_v3_copy(joint->geometry[0].point, point);
         return;
     }
     lw_rot_quat(body->rotation, R);
@@ -37,14 +46,19 @@ static void joint_point(const lw_body_spec *body, const lw_joint_spec *joint, in
 
 /* The larger of m l^2 and the largest moment of a body, where l is the distance of the farthest joint from
  * the centre of mass. */
-static double moment_scale(const lw_spec *spec, const lw_body_spec *body) {
+static double moment_scale(const lw_compiler *compiler, const lw_body_spec *body) {
+    const lw_spec *spec = compiler->spec;
+    const int index = (int)(body - spec->bodies) + 1;
     double square = 0, moment = 0;
     for (size_t k = 0; k < spec->joint_count; k++)
         for (int side = 0; side < 2; side++) {
             const lw_joint_spec *joint = &spec->joints[k];
             double point[3];
-            if (!joint->bodies[side] || !body->name || strcmp(joint->bodies[side], body->name) != 0) continue;
-            joint_point(body, joint, side, point);
+            if (!joint->bodies[side] || !body->name) continue;
+            lw_mount mount = {.body = strcmp(joint->bodies[side], body->name) == 0 ? index : -1};
+            if (mount.body < 0 && spec->frame_count > 0) mount = lw_find_mount(compiler, joint->bodies[side]);
+            if (mount.body != index) continue;
+            joint_point(&mount, body, joint, side, point);
             lw_v3_sub(point, body->com, point);
             square = fmax(square, lw_v3_dot(point, point));
         }
@@ -54,11 +68,11 @@ static double moment_scale(const lw_spec *spec, const lw_body_spec *body) {
 
 /* The moment of inertia that is negligible for this body: 1e-15 of its moment_scale, or 1e-28 of the largest
  * moment_scale of the model. The cost is O(bodies x joints), so that only doubtful cases call this. */
-static double inertia_noise(const lw_spec *spec, const lw_body_spec *body) {
+static double inertia_noise(const lw_compiler *compiler, const lw_body_spec *body) {
     double greatest = 0;
-    for (size_t k = 0; k < spec->body_count; k++)
-        greatest = fmax(greatest, moment_scale(spec, &spec->bodies[k]));
-    return fmax(1e-15 * moment_scale(spec, body), 1e-28 * greatest);
+    for (size_t k = 0; k < compiler->spec->body_count; k++)
+        greatest = fmax(greatest, moment_scale(compiler, &compiler->spec->bodies[k]));
+    return fmax(1e-15 * moment_scale(compiler, body), 1e-28 * greatest);
 }
 
 /* The place of a value in the file, or that of its object if the value has none. */
@@ -70,7 +84,7 @@ static void validate_spatial_inertia(lw_compiler *compiler, const lw_body_spec *
     for (int k = 0; k < 2; k++)
         if (fabs(e[k]) < 1e-15 * e[2]) e[k] = 0; /* It is rounding. */
     double scale = fmax(fabs(e[0]), fabs(e[2]));
-    if (e[0] < -tolerance * scale && e[0] < -inertia_noise(compiler->spec, body))
+    if (e[0] < -tolerance * scale && e[0] < -inertia_noise(compiler, body))
         lw_compile_error(compiler, "body", body->name, place,
                          "check the signs of the products of inertia and the centre they refer to",
                          "inertia is not positive: its principal moments are %.6g, %.6g, %.6g", e[0], e[1],

@@ -220,6 +220,16 @@ static void put_body(lw_writer *w, const lw_body_spec *body) {
     lw_end_entry(w);
 }
 
+/* --- frames --------------------------------------------------------------------------------------- */
+
+static void put_frame(lw_writer *w, const lw_frame_spec *frame) {
+    lw_put_entry(w, "frame", frame->name);
+    put_name(w, "body", "body", frame->body);
+    if (!nothing(frame->position, 3)) put_numbers(w, "position", frame->position, 3);
+    if (!nothing(frame->rotation, 4)) put_rotation(w, frame->rotation);
+    lw_end_entry(w);
+}
+
 /* --- joints --------------------------------------------------------------------------------------- */
 
 static void put_axes(lw_writer *w, lw_joint_type type, const lw_joint_geometry *geometry) {
@@ -244,7 +254,7 @@ static bool point_may_be_left_out(lw_joint_type type) {
 static void put_geometry(lw_writer *w, const lw_joint_spec *joint) {
     const lw_joint_geometry *geometry = joint->geometry;
     if (joint->frame == LW_GEOMETRY_WORLD) {
-        if (!point_may_be_left_out(joint->type) || !nothing(geometry[0].point, 3))
+        if (!joint->at_frames && (!point_may_be_left_out(joint->type) || !nothing(geometry[0].point, 3)))
             put_numbers(w, "point", geometry[0].point, 3);
         put_axes(w, joint->type, &geometry[0]);
         return;
@@ -320,6 +330,41 @@ static void put_coordinate(lw_writer *w, const lw_joint_spec *joint, const char 
 
 static bool is_angle(const lw_joint_spec *joint, int coordinate) {
     return joint && lw_joint_type_turns(joint->type, coordinate);
+}
+
+/* --- starts --------------------------------------------------------------------------------------- */
+
+/* Is entry k the first of its start? */
+static bool begins_start(const lw_spec *spec, size_t k) {
+    for (size_t i = 0; i < k; i++)
+        if (strcmp(spec->starts[i].name, spec->starts[k].name) == 0) return false;
+    return true;
+}
+
+static void put_start_joint(lw_writer *w, const lw_joint_spec *joint, const lw_start_spec *start) {
+    if (!joint || !known_type(w, (int)joint->type, lw_joint_descriptor_count)) {
+        lw_write_fault(w, LW_ERROR_ARGUMENT, "name a joint of this model", "there is no joint \"%.80s\"",
+                       start->joint);
+        return;
+    }
+    const int axes = joint->geometry[0].axis_count;
+    lw_put_name_key(w, "joint", start->joint);
+    lw_open(w);
+    if (start->has_q) put_values(w, "q", start->q, lw_joint_type_q(joint->type, axes));
+    if (start->has_v) put_values(w, "v", start->v, lw_joint_type_v(joint->type, axes));
+    lw_close(w);
+}
+
+static void put_starts(lw_writer *w, const lw_spec *spec, const lw_names *joints) {
+    if (spec->start_count > 0) lw_put(w, "starts:\n");
+    for (size_t k = 0; k < spec->start_count && w->status == LW_OK; k++) {
+        if (!begins_start(spec, k)) continue;
+        lw_put_entry(w, "start", spec->starts[k].name);
+        for (size_t i = k; i < spec->start_count && w->status == LW_OK; i++)
+            if (strcmp(spec->starts[i].name, spec->starts[k].name) == 0)
+                put_start_joint(w, find_joint(spec, joints, spec->starts[i].joint), &spec->starts[i]);
+        lw_end_entry(w);
+    }
 }
 
 /* --- forces --------------------------------------------------------------------------------------- */
@@ -659,8 +704,11 @@ static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, c
     lw_put(w, "\n");
     if (spec->body_count > 0) lw_put(w, "bodies:\n");
     for (size_t k = 0; k < spec->body_count && w->status == LW_OK; k++) put_body(w, &spec->bodies[k]);
+    if (spec->frame_count > 0) lw_put(w, "frames:\n");
+    for (size_t k = 0; k < spec->frame_count && w->status == LW_OK; k++) put_frame(w, &spec->frames[k]);
     if (spec->joint_count > 0) lw_put(w, "joints:\n");
     for (size_t k = 0; k < spec->joint_count && w->status == LW_OK; k++) put_joint(w, &spec->joints[k]);
+    put_starts(w, spec, joints);
     if (spec->force_count > 0) lw_put(w, "forces:\n");
     for (size_t k = 0; k < spec->force_count && w->status == LW_OK; k++) {
         put_force(w, &spec->forces[k], find_joint(spec, joints, spec->forces[k].joint));

@@ -296,10 +296,12 @@ static const char *object_word(lw_object_kind kind) {
 
 static lw_status unknown_object(lw_record *record, lw_object_kind kind, const char *name) {
     const int first = first_object(kind), count = object_count(record->model, kind) - first;
-    const char **names = LW_NEW(record->arena, const char *, count + 1);
+    const int frames = kind == LW_OBJECT_BODY ? record->model->frame_count : 0;
+    const char **names = LW_NEW(record->arena, const char *, count + frames + 1);
     if (!names) return out_of_memory(record->error);
     for (int k = 0; k < count; k++) names[k] = object_name(record->model, kind, first + k);
-    return unknown(record, object_word(kind), name, names, (size_t)count);
+    for (int k = 0; k < frames; k++) names[count + k] = record->model->frames[k].name;
+    return unknown(record, object_word(kind), name, names, (size_t)(count + frames));
 }
 
 /* --- columns of everything ------------------------------------------------------------------------ */
@@ -495,6 +497,10 @@ static lw_status add_word(lw_record *record, const word *w, char *objects, const
                          "the parentheses do not match");
         if (w->object == LW_OBJECT_BODY && target.object == 0)
             return wrong(record, "name a body that moves", "ground does not move");
+        if (w->object == LW_OBJECT_BODY && lw_is_marker(record->model, target.object) &&
+            w->usual[0] >= LW_Q_COM && w->usual[0] <= LW_Q_MOMENTUM)
+            return wrong(record, "name the body that carries the frame",
+                         "a frame has no centre of mass and no momentum");
         status = add_target(record, w, &target, part, &found);
         if (status == LW_OK && found == 0) return no_component(record, w, &target, part);
     }

@@ -44,6 +44,8 @@ typedef enum lw_binding_owner {
     LW_OWNER_STATE,    /* The start of a user state. */
     LW_OWNER_POINTS_X, /* A table of the spec. */
     LW_OWNER_POINTS_Y,
+    LW_OWNER_FRAME,
+    LW_OWNER_START,
     LW_OWNERS
 } lw_binding_owner;
 

@@ -184,6 +184,12 @@ double *lw_binding_location(const lw_spec *spec, const lw_binding *binding) {
     case LW_OWNER_STATE:
         base = &spec->states[index];
         break;
+    case LW_OWNER_FRAME:
+        base = &spec->frames[index];
+        break;
+    case LW_OWNER_START:
+        base = &spec->starts[index];
+        break;
     case LW_OWNER_NONE:
     case LW_OWNERS:
         break;
@@ -241,7 +247,7 @@ typedef struct change {
 static lw_status refuse(const change *c, const lw_binding *binding, const char *remedy, const char *message) {
     static const char *const kinds[LW_OWNERS] = {NULL,    NULL,    "run",        "input", "body",
                                                  "joint", "force", "constraint", "force", "force",
-                                                 "state", "table", "table"};
+                                                 "state", "table", "table",      "frame", "start"};
     const lw_spec *spec = c->spec;
     size_t k = (size_t)binding->object;
     const char *name = NULL;
@@ -265,6 +271,12 @@ static lw_status refuse(const change *c, const lw_binding *binding, const char *
         break;
     case LW_OWNER_STATE:
         name = spec->states[k].name;
+        break;
+    case LW_OWNER_FRAME:
+        name = spec->frames[k].name;
+        break;
+    case LW_OWNER_START:
+        name = spec->starts[k].name;
         break;
     case LW_OWNER_POINTS_X:
     case LW_OWNER_POINTS_Y:

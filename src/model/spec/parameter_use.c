@@ -65,6 +65,9 @@ static lw_status look_at_bindings(const lw_spec *spec, size_t index, const bool 
         case LW_OWNER_BODY:
             kind = "body", name = spec->bodies[k].name;
             break;
+        case LW_OWNER_FRAME:
+            kind = "frame", name = spec->frames[k].name;
+            break;
         case LW_OWNER_JOINT:
             kind = "joint", name = spec->joints[k].name;
             break;

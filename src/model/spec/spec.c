@@ -5,7 +5,9 @@
  */
 #include "model/spec/spec_storage.h"
 #include "model/joint_types.h"
+#include "model/names.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* --- copies --------------------------------------------------------------------------------------- */
@@ -238,6 +240,22 @@ lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body) {
     return LW_OK;
 }
 
+lw_status lw_spec_add_frame(lw_spec *spec, const lw_frame_spec *frame) {
+    if (!spec || !frame) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_frame_spec copy = *frame;
+    copy.name = copy_name(&copier, frame->name);
+    copy.body = copy_text(&copier, frame->body);
+
+    lw_frame_spec *list =
+        with_room(spec->arena, spec->frames, spec->frame_count, &spec->frame_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->frames = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->frame_count++] = copy;
+    return LW_OK;
+}
+
 lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint) {
     if (!spec || !joint) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
@@ -365,6 +383,68 @@ lw_status lw_spec_add_output(lw_spec *spec, const lw_output_spec *output) {
     return LW_OK;
 }
 
+/* --- starts --------------------------------------------------------------------------------------- */
+
+lw_status lw_spec_add_start(lw_spec *spec, const lw_start_spec *start) {
+    if (!spec || !start) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_start_spec copy = *start;
+    copy.name = copy_name(&copier, start->name);
+    copy.joint = copy_name(&copier, start->joint);
+
+    lw_start_spec *list =
+        with_room(spec->arena, spec->starts, spec->start_count, &spec->start_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->starts = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->start_count++] = copy;
+    return LW_OK;
+}
+
+/* Gives the joints the values of the start, if `take`; otherwise only looks for them. */
+static lw_status begin(lw_spec *spec, const lw_names *joints, const char *start, bool take, lw_error *error) {
+    lw_closest_search search = lw_closest_to(start);
+    bool found = false;
+    for (const lw_start_spec *s = spec->starts; s < spec->starts + spec->start_count; s++) {
+        lw_closest_try(&search, s->name);
+        if (strcmp(s->name, start) != 0) continue;
+        const int index = lw_names_find(joints, s->joint);
+        found = true;
+        if (index < 0)
+            return lw_fail_at(error, LW_ERROR_ARGUMENT, spec->file, s->place, "start", start,
+                              "name a joint of this model", "there is no joint \"%.80s\"", s->joint);
+        lw_joint_spec *joint = &spec->joints[index];
+        if (s->has_q && take) joint->has_q = true, memcpy(joint->q, s->q, sizeof joint->q);
+        if (s->has_v && take) joint->has_v = true, memcpy(joint->v, s->v, sizeof joint->v);
+    }
+    if (found) return LW_OK;
+    char remedy[160] = "the model has no section starts";
+    if (spec->start_count > 0 && !lw_did_you_mean(search.name, remedy, sizeof remedy))
+        snprintf(remedy, sizeof remedy, "there is e.g. \"%.80s\"", spec->starts[0].name);
+    return lw_fail_at(error, LW_ERROR_ARGUMENT, spec->file, (lw_place){0, 0}, NULL, NULL, remedy,
+                      "there is no start \"%.80s\"", start);
+}
+
+lw_status lw_spec_begin(lw_spec *spec, const char *start, lw_error *error) {
+    if (!spec || !start)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a spec and a name", "a start without %s",
+                       spec ? "name" : "spec");
+    lw_names joints;
+    lw_arena *scratch = lw_arena_create(NULL);
+    lw_status status = LW_ERROR_MEMORY;
+    if (scratch && lw_names_create(scratch, (int)spec->joint_count, &joints) == LW_OK) {
+        for (size_t k = 0; k < spec->joint_count; k++)
+            joints.names[k] = spec->joints[k].name ? spec->joints[k].name : "";
+        lw_names_sort(&joints);
+        status = begin(spec, &joints, start, false, error);
+        if (status == LW_OK) status = begin(spec, &joints, start, true, error);
+    } else {
+        (void)lw_out_of_memory(error);
+    }
+    lw_arena_destroy(scratch);
+    return status;
+}
+
 /* --- places --------------------------------------------------------------------------------------- */
 
 lw_status lw_spec_place_body(lw_spec *spec, const lw_body_places *places) {
@@ -439,6 +519,7 @@ size_t lw_spec_parameter_count(const lw_spec *spec) { return spec ? spec->parame
 size_t lw_spec_input_count(const lw_spec *spec) { return spec ? spec->input_count : 0; }
 size_t lw_spec_table_count(const lw_spec *spec) { return spec ? spec->table_count : 0; }
 size_t lw_spec_body_count(const lw_spec *spec) { return spec ? spec->body_count : 0; }
+size_t lw_spec_frame_count(const lw_spec *spec) { return spec ? spec->frame_count : 0; }
 size_t lw_spec_joint_count(const lw_spec *spec) { return spec ? spec->joint_count : 0; }
 size_t lw_spec_force_count(const lw_spec *spec) { return spec ? spec->force_count : 0; }
 size_t lw_spec_event_count(const lw_spec *spec) { return spec ? spec->event_count : 0; }
@@ -447,6 +528,7 @@ size_t lw_spec_constraint_count(const lw_spec *spec) { return spec ? spec->const
 size_t lw_spec_signal_count(const lw_spec *spec) { return spec ? spec->signal_count : 0; }
 size_t lw_spec_state_count(const lw_spec *spec) { return spec ? spec->state_count : 0; }
 size_t lw_spec_output_count(const lw_spec *spec) { return spec ? spec->output_count : 0; }
+size_t lw_spec_start_count(const lw_spec *spec) { return spec ? spec->start_count : 0; }
 
 const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value) {
     if (!spec || index >= spec->parameter_count) return NULL;
@@ -472,6 +554,10 @@ lw_body_spec *lw_spec_body(lw_spec *spec, size_t index) {
     return spec && index < spec->body_count ? &spec->bodies[index] : NULL;
 }
 
+lw_frame_spec *lw_spec_frame(lw_spec *spec, size_t index) {
+    return spec && index < spec->frame_count ? &spec->frames[index] : NULL;
+}
+
 lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index) {
     return spec && index < spec->joint_count ? &spec->joints[index] : NULL;
 }
@@ -493,6 +579,10 @@ lw_state_spec *lw_spec_state(lw_spec *spec, size_t index) {
 
 lw_output_spec *lw_spec_output(lw_spec *spec, size_t index) {
     return spec && index < spec->output_count ? &spec->outputs[index] : NULL;
+}
+
+lw_start_spec *lw_spec_start(lw_spec *spec, size_t index) {
+    return spec && index < spec->start_count ? &spec->starts[index] : NULL;
 }
 
 lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index) {

@@ -8,8 +8,8 @@
  *
  * Integers are little-endian; numbers are IEEE 754 binary64, their bits as a u64. A text is a u32, 1 + its
  * length, or 0 for none, and its bytes. Lists begin with a u32 count. Contents: name, file, gravity, run;
- * parameters and inputs; tables; bodies, joints, forces, constraints with their places; events, signals,
- * states, outputs; bindings (bindings.h). Fields of objects that hold numbers are counted through in the
+ * parameters and inputs; tables; bodies, frames, joints, forces, constraints with their places; events,
+ * signals, states, outputs, starts; bindings (bindings.h). Fields of objects that hold numbers are counted through in the
  * order of the tables below, which is how a binding names its results.
  *
  * One walk describes the format and measures, writes and reads it. Reading checks every enumeration, count
@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { VERSION = 2, HEAD = 20, TAIL = 4 };
+enum { VERSION = 3, HEAD = 20, TAIL = 4 };
 
 static const char magic[8] = {'l', 'i', 'n', 'k', 'w', 'o', 'r', 'k'};
 
@@ -179,6 +179,8 @@ static const field constraint_fields[] = {
     FIELD(lw_constraint_spec, radius), FIELD(lw_constraint_spec, axis),
     FIELD(lw_constraint_spec, normal), FIELD(lw_constraint_spec, factors),
     FIELD(lw_constraint_spec, offset), {0, 0}};
+static const field frame_fields[] = {FIELD(lw_frame_spec, position), FIELD(lw_frame_spec, rotation), {0, 0}};
+static const field start_fields[] = {FIELD(lw_start_spec, q), FIELD(lw_start_spec, v), {0, 0}};
 static const field state_fields[] = {FIELD(lw_state_spec, start), {0, 0}};
 static const field gravity_fields[] = {{0, 3}, {0, 0}}, input_fields[] = {{0, 1}, {0, 0}};
 
@@ -187,6 +189,7 @@ static const field *const owner_fields[LW_OWNERS] = {
     [LW_OWNER_INPUT] = input_fields,           [LW_OWNER_BODY] = body_fields,
     [LW_OWNER_JOINT] = joint_fields,           [LW_OWNER_FORCE] = force_fields,
     [LW_OWNER_CONSTRAINT] = constraint_fields, [LW_OWNER_STATE] = state_fields,
+    [LW_OWNER_FRAME] = frame_fields,           [LW_OWNER_START] = start_fields,
 };
 
 static void walk_fields(walk *w, const field *fields, void *object) {
@@ -243,6 +246,13 @@ static void walk_body(walk *w, lw_body_spec *body) {
     walk_place(w, &body->place);
 }
 
+static void walk_frame(walk *w, lw_frame_spec *frame) {
+    walk_name(w, &frame->name);
+    walk_text(w, &frame->body);
+    walk_fields(w, frame_fields, frame);
+    walk_place(w, &frame->place);
+}
+
 static void walk_joint(walk *w, lw_joint_spec *joint) {
     walk_name(w, &joint->name);
     WALK_ENUM(w, joint->type, lw_joint_type, lw_joint_descriptor_count);
@@ -251,6 +261,7 @@ static void walk_joint(walk *w, lw_joint_spec *joint) {
         walk_text(w, &joint->bodies[side]);
         walk_int(w, &joint->geometry[side].axis_count, 0, 3);
     }
+    walk_flag(w, &joint->at_frames);
     walk_flag(w, &joint->has_q);
     walk_flag(w, &joint->has_v);
     walk_flag(w, &joint->cut);
@@ -366,6 +377,15 @@ static void walk_output(walk *w, lw_output_spec *output) {
     walk_place(w, &output->place);
 }
 
+static void walk_start(walk *w, lw_start_spec *start) {
+    walk_name(w, &start->name);
+    walk_name(w, &start->joint);
+    walk_flag(w, &start->has_q);
+    walk_flag(w, &start->has_v);
+    walk_fields(w, start_fields, start);
+    walk_place(w, &start->place);
+}
+
 static void walk_body_places(walk *w, lw_body_places *p) {
     lw_place *const places[] = {&p->mass, &p->com, &p->inertia, &p->position, &p->rotation};
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) walk_place(w, places[k]);
@@ -409,6 +429,7 @@ static void walk_joint_places(walk *w, lw_joint_places *p) {
 LIST(walk_parameters, lw_parameter, walk_parameter)
 LIST(walk_table_list, lw_table_spec, walk_table)
 LIST(walk_bodies, lw_body_spec, walk_body)
+LIST(walk_frames, lw_frame_spec, walk_frame)
 LIST(walk_joints, lw_joint_spec, walk_joint)
 LIST(walk_forces, lw_force_spec, walk_force)
 LIST(walk_constraints, lw_constraint_spec, walk_constraint)
@@ -416,6 +437,7 @@ LIST(walk_events, lw_event_spec, walk_event)
 LIST(walk_signals, lw_signal_spec, walk_signal)
 LIST(walk_states, lw_state_spec, walk_state)
 LIST(walk_outputs, lw_output_spec, walk_output)
+LIST(walk_starts, lw_start_spec, walk_start)
 LIST(walk_all_body_places, lw_body_places, walk_body_places)
 LIST(walk_all_joint_places, lw_joint_places, walk_joint_places)
 
@@ -440,6 +462,10 @@ static size_t owners(const lw_spec *spec, lw_binding_owner owner) {
         return spec->table_count;
     case LW_OWNER_STATE:
         return spec->state_count;
+    case LW_OWNER_FRAME:
+        return spec->frame_count;
+    case LW_OWNER_START:
+        return spec->start_count;
     case LW_OWNER_NONE:
     case LW_OWNER_GRAVITY:
     case LW_OWNER_RUN:
@@ -580,6 +606,7 @@ static void walk_spec(walk *w) {
     walk_parameters(w, &spec->inputs, &spec->input_count, &spec->input_capacity);
     walk_tables(w);
     walk_bodies(w, &spec->bodies, &spec->body_count, &spec->body_capacity);
+    walk_frames(w, &spec->frames, &spec->frame_count, &spec->frame_capacity);
     walk_joints(w, &spec->joints, &spec->joint_count, &spec->joint_capacity);
     walk_forces(w, &spec->forces, &spec->force_count, &spec->force_capacity);
     walk_constraints(w, &spec->constraints, &spec->constraint_count, &spec->constraint_capacity);
@@ -587,6 +614,7 @@ static void walk_spec(walk *w) {
     walk_signals(w, &spec->signals, &spec->signal_count, &spec->signal_capacity);
     walk_states(w, &spec->states, &spec->state_count, &spec->state_capacity);
     walk_outputs(w, &spec->outputs, &spec->output_count, &spec->output_capacity);
+    walk_starts(w, &spec->starts, &spec->start_count, &spec->start_capacity);
     walk_all_body_places(w, &spec->body_places, &spec->body_place_count, &spec->body_place_capacity);
     walk_all_joint_places(w, &spec->joint_places, &spec->joint_place_count, &spec->joint_place_capacity);
     demand(w, spec->body_place_count <= spec->body_count && spec->joint_place_count <= spec->joint_count);
@@ -644,7 +672,7 @@ lw_status lw_spec_load(const void *bytes, size_t size, lw_spec **out, lw_error *
                        "the saved model is damaged: its checksum differs");
     if (version != VERSION)
         return lw_fail(error, LW_ERROR_FILE, NULL,
-                       "this library reads version 2; save the model again with it",
+                       "this library reads version 3; save the model again with it",
                        "version %llu of saved models is not known", (unsigned long long)version);
     lw_spec *spec = lw_spec_create(NULL);
     char *text = spec ? LW_NEW(spec->arena, char, size + 1) : NULL;

@@ -58,6 +58,7 @@ struct lw_spec {
     lw_table_spec *tables;
     lw_table_source *table_sources;
     lw_body_spec *bodies;
+    lw_frame_spec *frames;
     lw_joint_spec *joints;
     lw_force_spec *forces;
     lw_constraint_spec *constraints;
@@ -66,6 +67,8 @@ struct lw_spec {
     lw_signal_spec *signals;
     lw_state_spec *states;
     lw_output_spec *outputs;
+    lw_start_spec *starts; /* the joints of one start are neighbours if they were read */
+    size_t frame_count, frame_capacity, start_count, start_capacity;
     size_t parameter_count, input_count, table_count, body_count, joint_count, force_count, constraint_count,
         signal_count, state_count, output_count;
     size_t parameter_capacity, input_capacity, table_capacity, table_source_capacity, body_capacity,
