@@ -28,6 +28,14 @@ static const char *force_type(const cli_model *m, const char *name) {
     return "";
 }
 
+/* Is this the first entry of its start? */
+static bool begins_start(lw_spec *spec, size_t index) {
+    const char *name = lw_spec_start(spec, index)->name;
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(lw_spec_start(spec, i)->name, name) == 0) return false;
+    return true;
+}
+
 /* The reason why a method does not apply, with the object concerned, without the file. */
 static const char *reason_of(lw_error *error, char *text, size_t size) {
     error->file[0] = '\0';
@@ -190,6 +198,23 @@ static void print_methods(const lw_model *model, const info_start *start) {
         printf("  %-12s %s\n", lw_integrator_name(i), lw_integrator_summary(i));
 }
 
+/* Frames, and the names of starts, as far as the model has any. */
+static void print_frames_and_starts(const cli_model *m) {
+    const lw_model *model = m->model;
+    const int frames = lw_model_frame_count(model);
+    if (frames > 0) printf("\nframes\n  %-20s %-20s %s\n", "frame", "body", "position, m");
+    for (int i = 0; i < frames; i++) {
+        double p[3];
+        const int body = lw_model_frame_body(model, i, p, NULL);
+        printf("  %-20s %-20s %g, %g, %g\n", lw_model_frame_name(model, i), lw_model_body_name(model, body),
+               p[0], p[1], p[2]);
+    }
+    const size_t starts = lw_spec_start_count(m->spec);
+    if (starts > 0) printf("\nstarts, for --begin\n");
+    for (size_t i = 0; i < starts; i++)
+        if (begins_start(m->spec, i)) printf("  %s\n", lw_spec_start(m->spec, i)->name);
+}
+
 static void print_text(const cli_model *m, const info_start *start, bool matrices) {
     const lw_model *model = m->model;
     totals sum = count_totals(model);
@@ -202,6 +227,7 @@ static void print_text(const cli_model *m, const info_start *start, bool matrice
            lw_model_q_size(model), lw_model_v_size(model), sum.prescribed, sum.closure_rows);
     print_bodies(model);
     print_joints(model);
+    print_frames_and_starts(m);
     if (matrices || n <= MATRIX_MAX) print_graph(model, sum.bases);
     print_loops(model);
     info_print_cuts(m);
@@ -257,6 +283,25 @@ static void json_joints(json *j, const lw_model *model) {
 /* Writes the members incidence, which is C with a row for each body and a column for each arc that does not
  * start at ground, and path, which is T with a row for each arc, base arcs included, and a column for each
  * body. */
+static void json_frames_and_starts(json *j, const cli_model *m) {
+    json_array(j, "frames");
+    for (int i = 0; i < lw_model_frame_count(m->model); i++) {
+        double position[3], rotation[4];
+        const int body = lw_model_frame_body(m->model, i, position, rotation);
+        json_object(j, NULL);
+        json_text(j, "name", lw_model_frame_name(m->model, i));
+        json_text(j, "body", lw_model_body_name(m->model, body));
+        json_numbers(j, "position", position, 3);
+        json_numbers(j, "rotation", rotation, 4);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_array(j, "starts");
+    for (size_t i = 0; i < lw_spec_start_count(m->spec); i++)
+        if (begins_start(m->spec, i)) json_text(j, NULL, lw_spec_start(m->spec, i)->name);
+    json_array_end(j);
+}
+
 static void json_graph(json *j, const cli_model *m) {
     const lw_model *model = m->model;
     int n = lw_model_body_count(model);
@@ -358,6 +403,7 @@ static int print_json(const cli_command *command, const cli_model *m, const info
     json_text(&j, "name", lw_model_name(model));
     json_bodies(&j, model);
     json_joints(&j, model);
+    json_frames_and_starts(&j, m);
     json_graph(&j, m);
     json_object(&j, "dof");
     json_integer(&j, "q", lw_model_q_size(model));
@@ -392,6 +438,7 @@ static int info(const cli_command *command, int argc, char **argv) {
         {"out", "FILE", "the sweep as data (.csv), or as a figure with its data beside it (.svg)",
          "sweep.svg", .text = &criterion.out},
         CLI_SET_OPTION(changes),
+        CLI_BEGIN_OPTION(changes),
         CLI_PATH_OPTION(changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &as_json},
     };

@@ -38,6 +38,8 @@ table-unknown-key repeat-form repeat-misplaced run-end run-key run-not-positive 
 """.split()
 
 
+OBJECTS = "tables signals states outputs bodies frames joints forces constraints events".split()  # sections
+
 # --- YAML 1.2, as far as the format uses it -----------------------------------------------------------
 
 
@@ -117,7 +119,12 @@ def model_names(model):
 
     for section, content in model.items():
         found.add(section)
-        if section not in ("tables", "signals", "states", "outputs", "bodies", "joints", "forces", "constraints", "events"):
+        if section == "starts":  # each maps joints to their values
+            for start in (content or {}).values():
+                for entry in start.values():
+                    walk(entry, section)
+            continue
+        if section not in OBJECTS:
             walk(content, section)
             continue
         for entry in (content or {}).values():

@@ -331,7 +331,9 @@ static lw_status visit_everything(lw_record *record, column_visitor visit, void 
     lw_status status = LW_OK;
     for (int e = 0; e < EVERYTHING; e++) {
         const lw_object_kind kind = everything[e].object;
-        const int count = object_count(record->model, kind);
+        /* Frames have the columns of bodies that are of the frame, not of the mass; their indices follow. */
+        const bool of_frame = everything[e].usual[0] == LW_Q_POSITION;
+        const int count = object_count(record->model, kind) + (of_frame ? record->model->frame_count : 0);
         for (int object = first_object(kind); object < count && status == LW_OK; object++) {
             status = visit_kinds(record, everything[e].usual, object, visit, context);
             if (status == LW_OK) status = visit_kinds(record, everything[e].more, object, visit, context);
