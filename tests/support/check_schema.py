@@ -28,7 +28,7 @@ body-unknown-key constraint-length-zero constraint-rolling constraint-terms cons
 force-applied-axes force-applied-nothing force-applied-point-missing force-bushing-count force-bushing-place
 force-drive-nothing force-drive-twice force-friction-negative force-friction-nothing force-law-and-table
 force-spring-one-point force-spring-points-twice force-spring-without-law force-table-both force-table-column
-force-table-text force-type head-gravity-length head-gravity-number head-is-a-list head-is-text head-missing head-name-list
+force-table-text force-type frame-keys start-joint start-keys head-gravity-length head-gravity-number head-is-a-list head-is-text head-missing head-name-list
 head-unknown-key head-version-2 joint-axes-count joint-axis-length joint-axis-missing joint-between-missing
 joint-between-one joint-both-geometries joint-cut-flag joint-is-text joint-key-of-other-type joint-lead-missing
 joint-motion-count joint-point-missing joint-q-and-rotation joint-q-count joint-q-number joint-second-missing
