@@ -202,11 +202,11 @@ static int check_request(const cli_command *command, const request *asked, const
                        "two files are compared, and both have to be results; write those of a model by "
                        "linkwork run %s --out results.h5",
                        files->items[is_results(files->items[0])]);
-    if (results && (asked->method || asked->record || asked->run.integrator || asked->run.drift ||
-                    asked->still || asked->run.end > 0 || asked->run.step > 0 || asked->run.tolerance > 0 ||
-                    asked->output > 0 || asked->most > 0 || !isnan(asked->start) ||
-                    asked->changes.settings.count > 0 || asked->changes.inputs.count > 0 ||
-                    asked->changes.begin))
+    if (results &&
+        (asked->method || asked->record || asked->run.integrator || asked->run.drift || asked->still ||
+         asked->run.end > 0 || asked->run.step > 0 || asked->run.tolerance > 0 || asked->output > 0 ||
+         asked->most > 0 || !isnan(asked->start) || asked->changes.settings.count > 0 ||
+         asked->changes.inputs.count > 0 || asked->changes.begin))
         return cli_say(
             command, CLI_WRONG,
             "%s holds a run already; --method, --integrator, --drift, --step, --tol, --max-steps, --start, "

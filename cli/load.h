@@ -14,8 +14,8 @@ typedef struct cli_model {
 } cli_model;
 
 /* What the command line says about the model: values of parameters, "name=value"; inputs as columns of files,
- * "name=file.csv:column"; which of its starts; whether tables may come from files outside its folder. Commands
- * fill it by the options CLI_SET_OPTION, CLI_INPUT_OPTION, CLI_BEGIN_OPTION and CLI_PATH_OPTION. */
+ * "name=file.csv:column"; which of its starts; whether tables may come from files outside its folder.
+ * Commands fill it by the options CLI_SET_OPTION, CLI_INPUT_OPTION, CLI_BEGIN_OPTION and CLI_PATH_OPTION. */
 typedef struct cli_changes {
     cli_list settings, inputs;
     const char *begin;

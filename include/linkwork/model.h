@@ -50,8 +50,8 @@ LW_API const lw_shape *lw_model_body_shape(const lw_model *model, int body);
 LW_API int lw_model_frame_count(const lw_model *model);
 LW_API int lw_model_frame(const lw_model *model, const char *name); /* -1 if there is none */
 LW_API const char *lw_model_frame_name(const lw_model *model, int frame);
-/* The body that carries it; position of its origin and rotation of its axes, (w, x, y, z), in the body's frame;
- * either may be NULL. */
+/* The body that carries it; position of its origin and rotation of its axes, (w, x, y, z), in the body's
+ * frame; either may be NULL. */
 LW_API int lw_model_frame_body(const lw_model *model, int frame, double position[3], double rotation[4]);
 
 /* Joints, 0 .. count-1, in the order of the spec. */

@@ -60,9 +60,10 @@ typedef struct lw_body_spec {
 } lw_body_spec;
 
 /* A frame: a marker with a name on a body, or on ground. Bodies and frames share one namespace, and a frame
- * may stand wherever a body with a point is asked for: on the sides of joints, force elements and constraints,
- * and in the quantities of expressions (body.hook.z). It stands for its body there, and everything that would
- * be given in the frame of the body is given in this one, so that the point [0, 0, 0] is its origin. */
+ * may stand wherever a body with a point is asked for: on the sides of joints, force elements and
+ * constraints, and in the quantities of expressions (body.hook.z). It stands for its body there, and
+ * everything that would be given in the frame of the body is given in this one, so that the point [0, 0, 0]
+ * is its origin. */
 typedef struct lw_frame_spec {
     const char *name;
     const char *body;   /* a body or LW_GROUND; no frame */
@@ -189,7 +190,8 @@ typedef struct lw_force_spec {
     const char *name;
     lw_force_type type;
 
-    /* Bodies, or frames on them. spring, bushing: both; applied: bodies[0], and bodies[1] (default ground) takes the reaction */
+    /* Bodies, or frames on them. spring, bushing: both; applied: bodies[0], and bodies[1] (default ground)
+     * takes the reaction */
     const char *bodies[2];
     lw_geometry_frame frame; /* spring: points; bushing: point and axes; applied: point */
     double points[2][3];     /* world: bushing and applied use points[0] only */

@@ -19,8 +19,8 @@
 #include "model/names.h"
 #include "model/spec/spec_storage.h"
 
-/* A body in the user's order (0 is ground, -1 is none), with the frame that stands for it, in the body's frame;
- * NULL: the body stands for itself. */
+/* A body in the user's order (0 is ground, -1 is none), with the frame that stands for it, in the body's
+ * frame; NULL: the body stands for itself. */
 typedef struct lw_mount {
     int body;
     const lw_pose *frame;

@@ -1,8 +1,8 @@
 /* compile_frames.c - frames: named markers on bodies, and names that mean a body or a frame on one.
  *
- * A frame F on body B has the pose (R_F, p_F) in B's frame. Where it stands for B, a point x and a direction a
- * that are given in F are the point p_F + R_F x and the direction R_F a of B (lw_mount). In the model its pose
- * is that in the internal frame of B, for quantities.
+ * A frame F on body B has the pose (R_F, p_F) in B's frame. Where it stands for B, a point x and a direction
+ * a that are given in F are the point p_F + R_F x and the direction R_F a of B (lw_mount). In the model its
+ * pose is that in the internal frame of B, for quantities.
  *
  * Cost     O(frames log frames); a name is found in O(log(bodies + frames)).
  */
@@ -80,7 +80,7 @@ static int carrier(lw_compiler *compiler, const lw_frame_spec *frame) {
     const char *closest = lw_closest(wanted, compiler->bodies.names, (size_t)compiler->bodies.count);
     if (!lw_did_you_mean(closest, remedy, sizeof remedy))
         snprintf(remedy, sizeof remedy, "name a body of this model, or ground");
-    if (lw_names_find(&compiler->frames, wanted) >= 0)
+    if (wanted[0] && lw_names_find(&compiler->frames, wanted) >= 0)
         lw_compile_error(compiler, "frame", frame->name, frame->place,
                          "name the body, and give the place in the frame of the body",
                          "a frame is on a body, but \"%s\" is a frame", wanted);

@@ -96,8 +96,8 @@ typedef enum lw_object_kind {
 } lw_object_kind;
 
 /* Where a body is named, indices up to body_count are labels of bodies, those behind them are frames: frame k
- * has the index body_count + 1 + k. A quantity keeps the label of the body and the marker, 1 + k, or 0 for the
- * body's own frame.
+ * has the index body_count + 1 + k. A quantity keeps the label of the body and the marker, 1 + k, or 0 for
+ * the body's own frame.
  *
  * The type is not called lw_quantity, which is a physical quantity (expression/units.h). */
 typedef struct lw_state_quantity {

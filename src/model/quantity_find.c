@@ -7,8 +7,9 @@
  *     target    =  place [ "at first" ] [ "in" name ]
  *     place     =  name | name "," number "," number "," number | place "," place
  *
- * Where a body is named, a frame on one may stand (quantity.h). A name is the longest known one that fits. Outside parentheses it is made of letters, digits, _ and dots,
- * or stands in quotes ('left-knee'); between parentheses it ends where a blank, comma or parenthesis follows.
+ * Where a body is named, a frame on one may stand (quantity.h). A name is the longest known one that fits.
+ * Outside parentheses it is made of letters, digits, _ and dots, or stands in quotes ('left-knee'); between
+ * parentheses it ends where a blank, comma or parenthesis follows.
  *
  * Cost     O(length of the text times log(objects)); suggestions for unknown names O(objects).
  */

@@ -70,6 +70,7 @@ static void same_joint(const lw_joint_spec *a, const lw_joint_spec *b) {
         const lw_joint_geometry *g = &a->geometry[side], *h = &b->geometry[side];
         same_text(a->name, "body", a->bodies[side], b->bodies[side]);
         if (side == 1 && a->frame == LW_GEOMETRY_WORLD) continue;
+        if (side == 0) same_int(a->name, "at_frames", a->at_frames, b->at_frames);
         same_numbers(a->name, "point", g->point, h->point, 3);
         if (side == 1 && a->type == LW_JOINT_TRANSLATION) continue;
         same_int(a->name, "axis_count", g->axis_count, h->axis_count);
@@ -205,8 +206,28 @@ static void same_table(const lw_table_spec *a, const lw_table_spec *b) {
     same_numbers(a->name, "y", a->y, b->y, a->size);
 }
 
+static void same_frame(const lw_frame_spec *a, const lw_frame_spec *b) {
+    same_text("frame", "name", a->name, b->name);
+    same_text(a->name, "body", a->body, b->body);
+    same_numbers(a->name, "position", a->position, b->position, 3);
+    same_numbers(a->name, "rotation", a->rotation, b->rotation, 4);
+}
+
+static void same_start(const lw_start_spec *a, const lw_start_spec *b) {
+    same_text("start", "name", a->name, b->name);
+    same_text(a->name, "joint", a->joint, b->joint);
+    same_int(a->name, "has_q", a->has_q, b->has_q);
+    same_int(a->name, "has_v", a->has_v, b->has_v);
+    same_numbers(a->name, "q", a->q, b->q, LW_JOINT_MAX_Q);
+    same_numbers(a->name, "v", a->v, b->v, LW_JOINT_MAX_V);
+}
+
 static void same_spec(lw_spec *a, lw_spec *b) {
     same_head(a, b);
+    same_int("model", "frames", (int)lw_spec_frame_count(a), (int)lw_spec_frame_count(b));
+    same_int("model", "starts", (int)lw_spec_start_count(a), (int)lw_spec_start_count(b));
+    for (size_t k = 0; k < lw_spec_frame_count(a); k++) same_frame(lw_spec_frame(a, k), lw_spec_frame(b, k));
+    for (size_t k = 0; k < lw_spec_start_count(a); k++) same_start(lw_spec_start(a, k), lw_spec_start(b, k));
     same_int("model", "tables", (int)lw_spec_table_count(a), (int)lw_spec_table_count(b));
     for (size_t k = 0; k < lw_spec_table_count(a); k++) same_table(lw_spec_table(a, k), lw_spec_table(b, k));
     same_int("model", "bodies", (int)lw_spec_body_count(a), (int)lw_spec_body_count(b));
