@@ -326,6 +326,7 @@ typedef struct lw_run_spec {
     const char *method, *integrator, *drift;
     const char *independent; /* coordinates of method partition, separated by commas */
     const char *reactions;   /* scheme of method partition: 35, 37 or 38 */
+    const char *begin;       /* the start that joints take initial values from */
     lw_place place;
 } lw_run_spec;
 
@@ -378,10 +379,10 @@ LW_API lw_status lw_spec_add_state(lw_spec *spec, const lw_state_spec *state);
 LW_API lw_status lw_spec_add_output(lw_spec *spec, const lw_output_spec *output);
 LW_API lw_status lw_spec_add_start(lw_spec *spec, const lw_start_spec *start);
 
-/* Gives the joints the initial coordinates and speeds of the start of this name; joints that it does not
- * mention keep theirs. Parameters that the values depend on are set before. LW_ERROR_ARGUMENT, with the spec
- * as it was: there is no such start (error suggests one), or it names a joint that there is not. error may be
- * NULL. */
+/* Chooses the start of this name, NULL for none: models that are compiled from now on begin with its initial
+ * coordinates and speeds in the joints that it mentions, and with those of the joints themselves in the
+ * others. It is entered in the run of the spec. LW_ERROR_ARGUMENT, with the spec as it was: there is no such
+ * start (error suggests one), or it names a joint that there is not. error may be NULL. */
 LW_API lw_status lw_spec_begin(lw_spec *spec, const char *start, lw_error *error);
 
 /* What a spec holds: texts and numbers as they were given, counts, and by index from 0 the name of a

@@ -165,6 +165,9 @@ static void find_kept(const lw_spec *spec, const lw_model *model, bool *kept) {
         kept[j] = own->has_q || own->has_v || lw_joint_describe(own->type)->screws;
         for (int k = 0; k < LW_JOINT_MAX_V; k++) kept[j] |= own->motion[k] != NULL;
     }
+    for (size_t i = 0; i < spec->start_count && spec->run.begin; i++)
+        if (strcmp(spec->starts[i].name, spec->run.begin) == 0)
+            keep_joint(model, spec->starts[i].joint, kept);
     for (size_t i = 0; i < spec->force_count; i++) keep_joint(model, spec->forces[i].joint, kept);
     for (size_t i = 0; i < spec->constraint_count; i++)
         for (int k = 0; k < spec->constraints[i].terms && k < LW_COUPLING_MAX; k++)

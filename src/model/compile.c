@@ -14,6 +14,7 @@
 #include "expression/expression.h"
 #include "model/data.h"
 #include "model/signals.h"
+#include "model/spec/starts.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -284,6 +285,7 @@ static lw_status compile_header(lw_compiler *compiler) {
     model->run.drift = lw_arena_text(model->arena, spec->run.drift);
     model->run.independent = lw_arena_text(model->arena, spec->run.independent);
     model->run.reactions = lw_arena_text(model->arena, spec->run.reactions);
+    model->run.begin = lw_arena_text(model->arena, spec->run.begin);
     lw_v3_copy(spec->gravity, model->gravity);
     if (!lw_finite(spec->gravity, 3))
         lw_compile_error(compiler, NULL, NULL, (lw_place){0, 0}, "give three finite numbers",
@@ -429,10 +431,18 @@ lw_status lw_compile_as_cut(const lw_spec *spec, const lw_allocator *allocator, 
     lw_arena *arena = lw_arena_create(allocator), *scratch = lw_arena_create(allocator);
     lw_model *model = LW_NEW(arena, lw_model, 1);
     lw_status status = LW_ERROR_MEMORY;
-    lw_compiler compiler = {.spec = spec, .report = report, .scratch = scratch, .model = model};
+    lw_spec begun;
+    lw_compiler compiler = {.spec = &begun, .report = report, .scratch = scratch, .model = model};
     if (model && scratch) {
+        lw_error error = {0};
         model->arena = arena;
-        status = compile(&compiler);
+        status = lw_spec_begun(spec, spec->run.begin, scratch, &begun, &error);
+        if (status == LW_ERROR_ARGUMENT) {
+            lw_complain(report, LW_SEVERITY_ERROR, spec->file, error.place,
+                        error.object[0] ? error.object : "run", error.remedy, "%s", error.message);
+            status = LW_ERROR_MODEL;
+        }
+        if (status == LW_OK) status = compile(&compiler);
     }
     lw_arena_destroy(scratch);
     if (status == LW_OK && compiler.errors) status = LW_ERROR_MODEL;

@@ -183,6 +183,7 @@ static void same_head(const lw_spec *a, const lw_spec *b) {
     same_numbers("run", "baumgarte", r->baumgarte, s->baumgarte, 2);
     same_text("run", "independent", r->independent, s->independent);
     same_text("run", "reactions", r->reactions, s->reactions);
+    same_text("run", "begin", r->begin, s->begin);
     same_int("model", "parameters", (int)lw_spec_parameter_count(a), (int)lw_spec_parameter_count(b));
     for (size_t k = 0; k < lw_spec_parameter_count(a); k++) {
         double x, y;

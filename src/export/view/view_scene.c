@@ -240,6 +240,20 @@ static void put_constraint(lw_view_json *j, const lw_model *model, const lw_cons
     lw_view_close(j, '}');
 }
 
+/* The markers with names, each on its body. */
+static void put_markers(lw_view_json *j, const lw_model *model) {
+    lw_view_open(j, "frames", '[');
+    for (int k = 0; k < model->frame_count; k++) {
+        const lw_frame *frame = &model->frames[k];
+        lw_view_open(j, NULL, '{');
+        lw_view_text(j, "name", frame->name);
+        lw_view_integer(j, "body", frame->body);
+        put_frame(j, "frame", model, frame->body, &frame->pose);
+        lw_view_close(j, '}');
+    }
+    lw_view_close(j, ']');
+}
+
 void lw_view_put_model(lw_view_json *j, const char *key, const lw_animation *a) {
     const lw_model *model = a->model;
     lw_view_open(j, key, '{');
@@ -248,6 +262,7 @@ void lw_view_put_model(lw_view_json *j, const char *key, const lw_animation *a) 
     lw_view_numbers(j, "gravity", model->gravity, 3);
     lw_view_number(j, "size", lw_view_size(a));
     put_bodies(j, model);
+    put_markers(j, model);
     put_joints(j, a);
     lw_view_open(j, "forces", '[');
     for (int k = 0; k < model->force_count; k++) put_force(j, model, &model->forces[k]);

@@ -104,7 +104,7 @@ static const char *read_names(lw_reader *reader, const lw_yaml *list) {
 static void read_run(lw_reader *reader, const lw_yaml *node) {
     static const char *const keys[] = {"end",       "step",       "tolerance", "output",
                                        "method",    "integrator", "drift",     "independent",
-                                       "reactions", "baumgarte",  NULL};
+                                       "reactions", "baumgarte",  "begin",     NULL};
     if (!node || node->kind == LW_YAML_NULL) return;
     snprintf(reader->object, sizeof reader->object, "run");
     lw_run_spec run = {.place = node->place};
@@ -133,6 +133,8 @@ static void read_run(lw_reader *reader, const lw_yaml *node) {
             else if (text)
                 *texts[k] = lw_reader_text(reader, text, keys[4 + k]);
         }
+        const lw_yaml *begin = lw_yaml_get(node, "begin");
+        if (begin && !reader->only_run) run.begin = lw_reader_text(reader, begin, "begin");
         static const lw_quantity rates[2] = {LW_ANGULAR_SPEED, LW_ANGULAR_SPEED}; /* 1/s */
         const lw_yaml *baumgarte = lw_yaml_get(node, "baumgarte");
         if (baumgarte && lw_reader_mixed_numbers(reader, baumgarte, "baumgarte", rates, 2, run.baumgarte) &&

@@ -653,12 +653,14 @@ static void put_output(lw_writer *w, const lw_output_spec *output) {
 
 static void put_run(lw_writer *w, const lw_run_spec *run) {
     const double numbers[] = {run->end, run->step, run->tolerance, run->output};
-    const char *const texts[] = {run->method, run->integrator, run->drift, run->independent, run->reactions};
-    static const char *const keys[] = {"end",        "step",  "tolerance",   "output",   "method",
-                                       "integrator", "drift", "independent", "reactions"};
+    const char *const texts[] = {run->method,      run->integrator, run->drift,
+                                 run->independent, run->reactions,  run->begin};
+    static const char *const keys[] = {"end",        "step",  "tolerance",   "output",    "method",
+                                       "integrator", "drift", "independent", "reactions", "begin"};
+    enum { TEXTS = sizeof texts / sizeof *texts };
     bool damped = run->baumgarte[0] != 0 || run->baumgarte[1] != 0, any = damped;
     for (int k = 0; k < 4; k++) any = any || numbers[k] != 0;
-    for (int k = 0; k < 5; k++) any = any || texts[k];
+    for (int k = 0; k < TEXTS; k++) any = any || texts[k];
     if (!any) return;
     snprintf(w->object, sizeof w->object, "run");
     lw_put(w, "run: ");
@@ -674,7 +676,7 @@ static void put_run(lw_writer *w, const lw_run_spec *run) {
         lw_put_key(w, "baumgarte");
         lw_put_numbers(w, run->baumgarte, 2);
     }
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < TEXTS; k++) {
         if (texts[k] && strchr(texts[k], '{')) {
             lw_write_fault(w, LW_ERROR_ARGUMENT, "give a name without braces",
                            "%s \"%.80s\" has a brace, which a model file takes for an index", keys[4 + k],

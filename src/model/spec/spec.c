@@ -5,9 +5,7 @@
  */
 #include "model/spec/spec_storage.h"
 #include "model/joint_types.h"
-#include "model/names.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* --- copies --------------------------------------------------------------------------------------- */
@@ -169,6 +167,7 @@ lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
     copy.drift = copy_text(&copier, run->drift);
     copy.independent = copy_text(&copier, run->independent);
     copy.reactions = copy_text(&copier, run->reactions);
+    copy.begin = copy_text(&copier, run->begin);
     if (copier.failed) return LW_ERROR_MEMORY;
     spec->run = copy;
     return LW_OK;
@@ -399,50 +398,6 @@ lw_status lw_spec_add_start(lw_spec *spec, const lw_start_spec *start) {
     if (copier.failed) return LW_ERROR_MEMORY;
     list[spec->start_count++] = copy;
     return LW_OK;
-}
-
-/* Gives the joints the values of the start, if `take`; otherwise only looks for them. */
-static lw_status begin(lw_spec *spec, const lw_names *joints, const char *start, bool take, lw_error *error) {
-    lw_closest_search search = lw_closest_to(start);
-    bool found = false;
-    for (const lw_start_spec *s = spec->starts; s < spec->starts + spec->start_count; s++) {
-        lw_closest_try(&search, s->name);
-        if (strcmp(s->name, start) != 0) continue;
-        const int index = lw_names_find(joints, s->joint);
-        found = true;
-        if (index < 0)
-            return lw_fail_at(error, LW_ERROR_ARGUMENT, spec->file, s->place, "start", start,
-                              "name a joint of this model", "there is no joint \"%.80s\"", s->joint);
-        lw_joint_spec *joint = &spec->joints[index];
-        if (s->has_q && take) joint->has_q = true, memcpy(joint->q, s->q, sizeof joint->q);
-        if (s->has_v && take) joint->has_v = true, memcpy(joint->v, s->v, sizeof joint->v);
-    }
-    if (found) return LW_OK;
-    char remedy[160] = "the model has no section starts";
-    if (spec->start_count > 0 && !lw_did_you_mean(search.name, remedy, sizeof remedy))
-        snprintf(remedy, sizeof remedy, "there is e.g. \"%.80s\"", spec->starts[0].name);
-    return lw_fail_at(error, LW_ERROR_ARGUMENT, spec->file, (lw_place){0, 0}, NULL, NULL, remedy,
-                      "there is no start \"%.80s\"", start);
-}
-
-lw_status lw_spec_begin(lw_spec *spec, const char *start, lw_error *error) {
-    if (!spec || !start)
-        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a spec and a name", "a start without %s",
-                       spec ? "name" : "spec");
-    lw_names joints;
-    lw_arena *scratch = lw_arena_create(NULL);
-    lw_status status = LW_ERROR_MEMORY;
-    if (scratch && lw_names_create(scratch, (int)spec->joint_count, &joints) == LW_OK) {
-        for (size_t k = 0; k < spec->joint_count; k++)
-            joints.names[k] = spec->joints[k].name ? spec->joints[k].name : "";
-        lw_names_sort(&joints);
-        status = begin(spec, &joints, start, false, error);
-        if (status == LW_OK) status = begin(spec, &joints, start, true, error);
-    } else {
-        (void)lw_out_of_memory(error);
-    }
-    lw_arena_destroy(scratch);
-    return status;
 }
 
 /* --- places --------------------------------------------------------------------------------------- */

@@ -234,6 +234,7 @@ static void walk_run(walk *w, lw_run_spec *run) {
     walk_text(w, &run->drift);
     walk_text(w, &run->independent);
     walk_text(w, &run->reactions);
+    walk_text(w, &run->begin);
     walk_place(w, &run->place);
 }
 
