@@ -464,7 +464,7 @@ class Stage {
     for (const strut of this.struts) strut.group.visible = s.forces || strut.element.type === 'distance';
     if (s.frames && !this.frames.length) for (const g of this.groups) this.addFrame(g, 3 * this.unit, this.frames);
     for (const mesh of this.frames) mesh.visible = s.frames;
-    if (s.markers && !this.markers.length) for (const f of this.model.frames) this.addFrame(this.groups[f.body], 1.5 * this.unit, this.markers, frameMatrix(f.frame));
+    if (s.markers && !this.markers.length) for (const f of this.model.frames) this.addFrame(this.groups[f.body], 2 * this.unit, this.markers, frameMatrix(f.frame));
     for (const mesh of this.markers) mesh.visible = s.markers;
     this.gridLines.visible = s.grid;
     this.shade.visible = s.shadow && s.grid;
