@@ -65,3 +65,5 @@ expect 2 run crane.yaml --record 'com(hook)' --out run.csv
 says err "a frame has no centre of mass and no momentum; name the body that carries the frame"
 expect 2 run crane.yaml --record 'body(hok)' --out run.csv
 says err 'did you mean "hook"?'
+expect 0 view crane.yaml --out page.html
+grep -qF '"frames":[{"name":"foot","body":0,' page.html || fail "the page has no frames"
