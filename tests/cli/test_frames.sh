@@ -66,4 +66,11 @@ says err "a frame has no centre of mass and no momentum; name the body that carr
 expect 2 run crane.yaml --record 'body(hok)' --out run.csv
 says err 'did you mean "hook"?'
 expect 0 view crane.yaml --out page.html
-grep -qF '"frames":[{"name":"foot","body":0,' page.html || fail "the page has no frames"
+python3 - <<'PYTHON' || fail "frames of the page"
+import json, re
+text = open("page.html", encoding="utf-8").read()
+model = json.loads(re.search(r'id="data">(.*?)</script>', text, re.S)[1])["views"][0]["model"]
+bodies = [body["name"] for body in model["bodies"]]
+assert [(f["name"], bodies[f["body"]]) for f in model["frames"]] == [("foot", "ground"), ("hook", "boom"), ("eye", "load")]
+assert all(abs(a - b) < 1e-12 for a, b in zip(model["frames"][2]["frame"], [0, 0, 0.5, 0, 0, 0, 1]))
+PYTHON
