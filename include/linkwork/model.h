@@ -44,7 +44,10 @@ LW_API int lw_model_body_parent(const lw_model *model, int body);
 LW_API int lw_model_body_joint(const lw_model *model, int body); /* the tree joint that carries it */
 LW_API double lw_model_body_mass(const lw_model *model, int body);
 LW_API lw_body_kind lw_model_body_kind(const lw_model *model, int body);
-LW_API const lw_shape *lw_model_body_shape(const lw_model *model, int body);
+LW_API const lw_shape *lw_model_body_shape(const lw_model *model, int body); /* the first one */
+/* How many shapes a body has, and each, from 0; NULL if there is none of that number. */
+LW_API int lw_model_body_shape_count(const lw_model *model, int body);
+LW_API const lw_shape *lw_model_body_shape_at(const lw_model *model, int body, int shape);
 
 /* Joints, 0 .. count-1, in the order of the spec. */
 typedef struct lw_joint_info {

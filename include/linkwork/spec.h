@@ -29,13 +29,29 @@ typedef enum lw_body_kind {
 
 typedef enum lw_shape_kind {
     LW_SHAPE_NONE = 0,
-    LW_SHAPE_BOX,        /* size: lengths along x, y, z; centred */
-    LW_SHAPE_CYLINDER,   /* size: radius, length along z; centred */
-    LW_SHAPE_SPHERE,     /* size: radius; centred */
-    LW_SHAPE_CONE,       /* size: base radius, height along z; base centre at the origin, apex at +z */
-    LW_SHAPE_ROD,        /* round, from points[0] to points[1]; size: radius, 0 for a thin one */
-    LW_SHAPE_TETRAHEDRON /* points[0..3] */
+    LW_SHAPE_BOX,         /* size: lengths along x, y, z; centred */
+    LW_SHAPE_CYLINDER,    /* size: radius, length along z; centred */
+    LW_SHAPE_SPHERE,      /* size: radius; centred */
+    LW_SHAPE_CONE,        /* size: base radius, height along z; base centre at the origin, apex at +z */
+    LW_SHAPE_ROD,         /* round, from points[0] to points[1]; size: radius, 0 for a thin one */
+    LW_SHAPE_TETRAHEDRON, /* points[0..3] */
+    LW_SHAPE_CAPSULE,     /* size: radius, length along z of its straight part between half balls; centred */
+    LW_SHAPE_ELLIPSOID,   /* size: half its lengths along x, y, z; centred */
+    LW_SHAPE_MESH,        /* a solid within triangles; size: factors of the mesh's x, y, z, none zero */
+    LW_SHAPE_KINDS
 } lw_shape_kind;
+
+/* A surface of triangles. For mass properties it is closed, all triangles counter-clockwise seen from outside
+ * (or all clockwise); for drawing it may be anything. */
+typedef struct lw_mesh_spec {
+    int vertex_count, triangle_count;
+    const double *vertices; /* x, y, z of each */
+    const int *triangles;   /* the three vertices of each, counted from 0 */
+    const char *file;       /* STL or OBJ, relative to the model file's folder; NULL: not from a file */
+} lw_mesh_spec;
+
+/* A colour: 0 for none, or LW_COLOUR with red, green, blue in the lowest bytes, LW_COLOUR | 0xRRGGBB. */
+#define LW_COLOUR 0x1000000
 
 /* A shape in body axes, for drawing and, by lw_shape_inertia, for mass properties. */
 typedef struct lw_shape {
@@ -44,6 +60,12 @@ typedef struct lw_shape {
     double position[3]; /* of the shape's origin in the body frame (not for rod and tetrahedron) */
     double rotation[4]; /* of the shape's axes; all zero stands for none */
     double points[4][3];
+    int colour;
+    const lw_mesh_spec *mesh;
+    /* In a list of shapes: its mass, or its density if that is positive. Where no shape of the list has
+     * either, they share the body's mass at one density. */
+    bool has_mass;
+    double mass, density;
 } lw_shape;
 
 typedef struct lw_body_spec {
@@ -56,6 +78,8 @@ typedef struct lw_body_spec {
     double position[3];
     double rotation[4];
     lw_shape shape;
+    int shape_count; /* of a body of several shapes, which then has no other one; else 0 */
+    const lw_shape *shapes;
     lw_place place;
 } lw_body_spec;
 
@@ -392,6 +416,13 @@ LW_API bool lw_joint_type_turns(lw_joint_type type,
  * > 0. Returns LW_ERROR_ARGUMENT for a shape without the needed extent (a density needs volume). */
 LW_API lw_status lw_shape_inertia(const lw_shape *shape, double mass, double density, double *total,
                                   double com[3], double inertia[6]);
+/* The same of several shapes together. If one of them has a mass or density, each has its own, none for those
+ * without, and the argument mass does not matter; otherwise all share it at one density. */
+LW_API lw_status lw_shapes_inertia(const lw_shape *shapes, int count, double mass, double *total,
+                                   double com[3], double inertia[6]);
+/* Whether a mesh has an inside: its counts, indices and coordinates are valid, every edge closes, triangles
+ * have one sense, and what they enclose has volume. LW_ERROR_ARGUMENT, with error saying where, if not. */
+LW_API lw_status lw_mesh_check(const lw_mesh_spec *mesh, lw_error *error);
 
 #ifdef __cplusplus
 }

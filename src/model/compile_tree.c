@@ -269,8 +269,13 @@ static lw_status enter_joints(lw_compiler *compiler) {
 static lw_status enter_body(lw_model *model, const lw_body_spec *body, lw_body *own) {
     own->name = lw_arena_text(model->arena, body->name);
     own->kind = body->kind;
-    own->shape = body->shape;
     own->place = body->place;
+    const lw_shape *shapes = body->shape_count > 0 ? body->shapes : &body->shape;
+    own->shape_count = body->shape_count > 0 ? body->shape_count : body->shape.kind != LW_SHAPE_NONE;
+    if (own->shape_count > 0) {
+        own->shapes = lw_shapes_copy(&model->meshes, model->arena, shapes, own->shape_count);
+        if (!own->shapes) return LW_ERROR_MEMORY;
+    }
     return own->name ? LW_OK : LW_ERROR_MEMORY;
 }
 

@@ -62,7 +62,16 @@ lw_body_kind lw_model_body_kind(const lw_model *model, int body) {
     return is_body(model, body) ? model->bodies[body].kind : (lw_body_kind)-1;
 }
 const lw_shape *lw_model_body_shape(const lw_model *model, int body) {
-    return is_body(model, body) ? &model->bodies[body].shape : NULL;
+    static const lw_shape none;
+    if (!is_body(model, body)) return NULL;
+    return model->bodies[body].shape_count > 0 ? model->bodies[body].shapes : &none;
+}
+int lw_model_body_shape_count(const lw_model *model, int body) {
+    return is_body(model, body) ? model->bodies[body].shape_count : 0;
+}
+const lw_shape *lw_model_body_shape_at(const lw_model *model, int body, int shape) {
+    const int count = lw_model_body_shape_count(model, body);
+    return shape >= 0 && shape < count ? &model->bodies[body].shapes[shape] : NULL;
 }
 
 int lw_model_joint_count(const lw_model *model) { return model ? model->joint_count : 0; }

@@ -15,6 +15,7 @@
 #include "model/graph.h"
 #include "model/joint_types.h"
 #include "model/names.h"
+#include "model/spec/shape_copy.h"
 #include <linkwork/criterion.h>
 #include <linkwork/model.h>
 
@@ -80,7 +81,8 @@ typedef struct lw_body {
     lw_pose frame;   /* the user's body frame in the internal frame */
     double held[6];  /* The part of the link's second moments that keeps idle spins determined (lw_idle). */
     int joint_index; /* Its tree joint in the spec's order. */
-    lw_shape shape;
+    int shape_count;
+    const lw_shape *shapes; /* NULL if there are none */
     lw_place place;
 } lw_body;
 
@@ -295,7 +297,8 @@ struct lw_model {
     lw_output *outputs;
     lw_names parameter_names; /* In the spec's order. */
     double *parameter_values;
-    lw_kept_spec kept; /* Only in models of lw_model_compile. */
+    lw_mesh_pool meshes; /* of the shapes of bodies */
+    lw_kept_spec kept;   /* Only in models of lw_model_compile. */
 };
 
 /* The longest arm on a body, in metres: the largest distance of a joint, a constraint's point or the centre

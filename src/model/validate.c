@@ -12,6 +12,7 @@
 #include "linalg/small.h"
 #include "model/compile.h"
 #include "model/joint.h"
+#include "model/mesh_inertia.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -113,6 +114,16 @@ static void validate_inertia(lw_compiler *compiler, const lw_body_spec *body, lw
     }
 }
 
+/* What programs that draw the body rely on. */
+static void validate_shape(lw_compiler *compiler, const lw_body_spec *body, const lw_shape *shape) {
+    lw_error error;
+    if (shape->kind < 0 || shape->kind >= LW_SHAPE_KINDS)
+        lw_compile_error(compiler, "body", body->name, body->place, NULL, "unknown shape %d",
+                         (int)shape->kind);
+    else if (shape->kind == LW_SHAPE_MESH && lw_mesh_valid(shape->mesh, &error) != LW_OK)
+        lw_compile_error(compiler, "body", body->name, body->place, error.remedy, "%s", error.message);
+}
+
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
     const char *name = body->name;
     const lw_body_places *places = lw_spec_body_places(compiler->spec, body);
@@ -131,6 +142,8 @@ bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body) {
         lw_compile_error(compiler, "body", name, first_known(places->rotation, body->place),
                          "no rotation is [1, 0, 0, 0]", "rotation quaternion [0, 0, 0, 0] has no direction");
     validate_inertia(compiler, body, first_known(places->inertia, body->place));
+    if (body->shape_count == 0) validate_shape(compiler, body, &body->shape);
+    for (int k = 0; k < body->shape_count; k++) validate_shape(compiler, body, &body->shapes[k]);
     return compiler->errors == before;
 }
 

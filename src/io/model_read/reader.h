@@ -64,6 +64,12 @@ typedef struct lw_later {
     char object[LW_MAX_NAME + 32];
 } lw_later;
 
+/* A mesh that has been read from a file. */
+typedef struct lw_mesh_of_file {
+    lw_mesh_spec mesh;
+    struct lw_mesh_of_file *next;
+} lw_mesh_of_file;
+
 typedef struct lw_reader {
     const char *file;
     lw_report *report;
@@ -84,7 +90,9 @@ typedef struct lw_reader {
     const lw_yaml *table_section; /* NULL if there is none */
     lw_named_table *tables;       /* for expressions */
     size_t table_count, table_capacity;
-    bool has_folder, any_path; /* `file` is the path of a file; tables may come from other folders than its */
+    /* `file` is the path of a file; tables and meshes may come from other folders than its. */
+    bool has_folder, any_path;
+    lw_mesh_of_file *meshes;
 
     lw_name_table table_names, bodies, joints, forces, constraints, events, states, signals, outputs;
     lw_name_table connected; /* names of bodies in joints (read_loose.c) */
@@ -194,6 +202,8 @@ size_t lw_next_name(lw_name_scan *scan); /* length of the next name, 0 at the en
 /* Binds a number that has been read, if its expression mentions a parameter. lw_reader_number and its
  * relatives do so by themselves. */
 void lw_reader_bind(lw_reader *reader, const lw_yaml *node, const double *value);
+/* Drops the binding of a number that is used no further. */
+void lw_reader_unbind(lw_reader *reader, const double *value);
 /* A bound number must keep this rule. */
 void lw_reader_bind_rule(lw_reader *reader, const double *value, lw_binding_rule rule);
 /* Takes the bindings of operands, numbers that were read since waiting_count was `mark`, together to one of
@@ -246,6 +256,10 @@ void lw_read_tables(lw_reader *reader, const lw_yaml *section);
 void lw_read_signals(lw_reader *reader, const lw_yaml *states, const lw_yaml *signals);
 void lw_read_outputs(lw_reader *reader, const lw_yaml *outputs);
 void lw_read_later(lw_reader *reader);
+/* Shapes of a body (read_shapes.c): keys shape, or shapes. */
+bool lw_read_shape(lw_reader *reader, const lw_yaml *body, lw_shape *shape);
+bool lw_read_shapes(lw_reader *reader, const lw_yaml *body, lw_body_spec *out);
+const char *lw_shape_kind_name(lw_shape_kind kind);
 void lw_read_bodies(lw_reader *reader, const lw_yaml *section);
 void lw_read_joints(lw_reader *reader, const lw_yaml *section);
 void lw_read_forces(lw_reader *reader, const lw_yaml *section);

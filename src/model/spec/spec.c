@@ -223,11 +223,30 @@ bool lw_spec_table_is_of_file(const lw_spec *spec, size_t index) {
 
 /* --- elements ------------------------------------------------------------------------------------- */
 
+static bool mesh_is_there(const lw_shape *shape) {
+    const lw_mesh_spec *mesh = shape->mesh;
+    return !mesh || (mesh->vertex_count >= 0 && mesh->triangle_count >= 0);
+}
+
+/* Can the shapes be copied? */
+static bool shapes_are_there(const lw_body_spec *body) {
+    bool there =
+        mesh_is_there(&body->shape) && body->shape_count >= 0 && (body->shape_count == 0 || body->shapes);
+    for (int k = 0; k < body->shape_count && there; k++) there = mesh_is_there(&body->shapes[k]);
+    return there;
+}
+
 lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body) {
-    if (!spec || !body) return LW_ERROR_ARGUMENT;
+    if (!spec || !body || !shapes_are_there(body)) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
     lw_body_spec copy = *body;
     copy.name = copy_name(&copier, body->name);
+    copy.shape.mesh = lw_mesh_keep(&spec->meshes, spec->arena, body->shape.mesh);
+    copy.shapes = NULL;
+    if (body->shape_count > 0)
+        copy.shapes = lw_shapes_copy(&spec->meshes, spec->arena, body->shapes, body->shape_count);
+    if ((body->shape.mesh && !copy.shape.mesh) || (body->shape_count > 0 && !copy.shapes))
+        return LW_ERROR_MEMORY;
 
     lw_body_spec *list =
         with_room(spec->arena, spec->bodies, spec->body_count, &spec->body_capacity, sizeof *list);

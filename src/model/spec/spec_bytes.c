@@ -8,7 +8,8 @@
  *
  * Integers are little-endian; numbers are IEEE 754 binary64, their bits as a u64. A text is a u32, 1 + its
  * length, or 0 for none, and its bytes. Lists begin with a u32 count. Contents: name, file, gravity, run;
- * parameters and inputs; tables; bodies, joints, forces, constraints with their places; events, signals,
+ * parameters and inputs; tables; bodies with their shapes (a mesh stands where it is used first, and is counted
+ * from 1; 0 is none), joints, forces, constraints with their places; events, signals,
  * states, outputs; bindings (bindings.h). Fields of objects that hold numbers are counted through in the
  * order of the tables below, which is how a binding names its results.
  *
@@ -25,16 +26,19 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 2, HEAD = 20, TAIL = 4 };
+enum { VERSION = 3, HEAD = 20, TAIL = 4 };
 
 static const char magic[8] = {'l', 'i', 'n', 'k', 'w', 'o', 'r', 'k'};
 
 typedef struct walk {
     lw_archive archive;
     lw_spec *spec;
-    char *text; /* reading: memory for the remaining texts */
+    char *text;                  /* reading: memory for the remaining texts */
+    const lw_mesh_spec **meshes; /* that have occurred */
+    size_t mesh_count, mesh_capacity;
     bool failed;
 } walk;
 
@@ -155,6 +159,14 @@ static const field body_fields[] = {FIELD(lw_body_spec, mass),           FIELD(l
                                     FIELD(lw_body_spec, rotation),       FIELD(lw_body_spec, shape.size),
                                     FIELD(lw_body_spec, shape.position), FIELD(lw_body_spec, shape.rotation),
                                     FIELD(lw_body_spec, shape.points),   {0, 0}};
+static const field shape_fields[] = {FIELD(lw_shape, size),
+                                     FIELD(lw_shape, position),
+                                     FIELD(lw_shape, rotation),
+                                     FIELD(lw_shape, points),
+                                     FIELD(lw_shape, mass),
+                                     FIELD(lw_shape, density),
+                                     {0, 0}};
+enum { SHAPE_NUMBERS = 3 + 3 + 4 + 12 + 1 + 1 };
 static const field joint_fields[] = {FIELD(lw_joint_spec, geometry[0].point),
                                      FIELD(lw_joint_spec, geometry[0].axes),
                                      FIELD(lw_joint_spec, geometry[1].point),
@@ -187,6 +199,7 @@ static const field *const owner_fields[LW_OWNERS] = {
     [LW_OWNER_INPUT] = input_fields,           [LW_OWNER_BODY] = body_fields,
     [LW_OWNER_JOINT] = joint_fields,           [LW_OWNER_FORCE] = force_fields,
     [LW_OWNER_CONSTRAINT] = constraint_fields, [LW_OWNER_STATE] = state_fields,
+    [LW_OWNER_SHAPES] = shape_fields,
 };
 
 static void walk_fields(walk *w, const field *fields, void *object) {
@@ -234,12 +247,100 @@ static void walk_run(walk *w, lw_run_spec *run) {
     walk_place(w, &run->place);
 }
 
+/* Remembers a mesh as the last of those that have occurred. */
+static void remember_mesh(walk *w, const lw_mesh_spec *mesh) {
+    if (w->mesh_count == w->mesh_capacity) {
+        size_t capacity = 2 * w->mesh_capacity + 8;
+        const lw_mesh_spec **longer = realloc((void *)w->meshes, capacity * sizeof *longer);
+        if (!longer) {
+            w->failed = true;
+            return;
+        }
+        w->meshes = longer;
+        w->mesh_capacity = capacity;
+    }
+    w->meshes[w->mesh_count++] = mesh;
+}
+
+/* Reads or writes vertices, triangles and file of a mesh that has not occurred yet. */
+static void walk_new_mesh(walk *w, const lw_mesh_spec **mesh) {
+    lw_mesh_spec own = reading(w) ? (lw_mesh_spec){0} : **mesh;
+    size_t vertices = own.vertices ? (size_t)own.vertex_count : 0;
+    size_t triangles = own.triangles ? (size_t)own.triangle_count : 0;
+    walk_text(w, &own.file);
+    vertices = walk_count(w, vertices, 3 * sizeof(double));
+    triangles = walk_count(w, triangles, 3 * 4);
+    double *numbers = (double *)(void *)own.vertices;
+    int *corners = (int *)(void *)own.triangles;
+    if (reading(w)) {
+        numbers = LW_NEW(w->spec->arena, double, 3 * vertices + 1);
+        corners = LW_NEW(w->spec->arena, int, 3 * triangles + 1);
+        lw_mesh_spec *copy = LW_NEW(w->spec->arena, lw_mesh_spec, 1);
+        demand(w, !lw_arena_failed(w->spec->arena) && vertices <= INT_MAX / 3 && triangles <= INT_MAX / 3);
+        if (w->failed) return;
+        own.vertex_count = (int)vertices, own.triangle_count = (int)triangles;
+        own.vertices = numbers, own.triangles = corners;
+        *copy = own;
+        *mesh = copy;
+    }
+    if (numbers) walk_numbers(w, numbers, 3 * vertices);
+    for (size_t k = 0; k < 3 * triangles && !w->failed; k++) {
+        int corner = corners[k];
+        walk_int(w, &corner, INT_MIN, INT_MAX);
+        demand(w, corner >= 0 && (size_t)corner < vertices);
+        if (reading(w)) corners[k] = corner;
+    }
+    remember_mesh(w, *mesh);
+    if (reading(w) && !w->failed && !lw_mesh_enter(&w->spec->meshes, w->spec->arena, *mesh)) w->failed = true;
+}
+
+static void walk_mesh(walk *w, const lw_mesh_spec **mesh) {
+    uint64_t number = 0;
+    if (!reading(w) && *mesh) {
+        size_t k = 0;
+        while (k < w->mesh_count && w->meshes[k] != *mesh) k++;
+        number = k + 1;
+    }
+    walk_integer(w, &number, 4);
+    demand(w, number <= w->mesh_count + 1);
+    if (w->failed || number == 0) {
+        if (reading(w)) *mesh = NULL;
+    } else if (number <= w->mesh_count) {
+        *mesh = w->meshes[number - 1];
+    } else {
+        walk_new_mesh(w, mesh);
+    }
+}
+
+static void walk_shape(walk *w, lw_shape *shape) {
+    WALK_ENUM(w, shape->kind, lw_shape_kind, LW_SHAPE_KINDS);
+    walk_fields(w, shape_fields, shape);
+    walk_int(w, &shape->colour, 0, LW_COLOUR | 0xFFFFFF);
+    walk_flag(w, &shape->has_mass);
+    walk_mesh(w, &shape->mesh);
+}
+
 static void walk_body(walk *w, lw_body_spec *body) {
+    enum { LEAST_SHAPE = 4 + 8 * SHAPE_NUMBERS + 4 + 4 + 4 };
     walk_name(w, &body->name);
     WALK_ENUM(w, body->kind, lw_body_kind, LW_BODY_POINT + 1);
-    WALK_ENUM(w, body->shape.kind, lw_shape_kind, LW_SHAPE_TETRAHEDRON + 1);
+    WALK_ENUM(w, body->shape.kind, lw_shape_kind, LW_SHAPE_KINDS);
     walk_flag(w, &body->has_pose);
     walk_fields(w, body_fields, body);
+    walk_int(w, &body->shape.colour, 0, LW_COLOUR | 0xFFFFFF);
+    walk_mesh(w, &body->shape.mesh);
+    size_t count = walk_count(w, body->shapes ? (size_t)body->shape_count : 0, LEAST_SHAPE);
+    if (reading(w)) {
+        lw_shape *shapes = LW_NEW(w->spec->arena, lw_shape, count + 1);
+        demand(w, shapes && count <= INT_MAX);
+        body->shape_count = w->failed ? 0 : (int)count;
+        body->shapes = body->shape_count > 0 ? shapes : NULL;
+    }
+    for (int k = 0; (size_t)k < count && !w->failed; k++) {
+        lw_shape shape = body->shapes[k];
+        walk_shape(w, &shape);
+        if (reading(w)) ((lw_shape *)(void *)body->shapes)[k] = shape;
+    }
     walk_place(w, &body->place);
 }
 
@@ -426,6 +527,7 @@ static size_t owners(const lw_spec *spec, lw_binding_owner owner) {
     case LW_OWNER_INPUT:
         return spec->input_count;
     case LW_OWNER_BODY:
+    case LW_OWNER_SHAPES:
         return spec->body_count;
     case LW_OWNER_JOINT:
         return spec->joint_count;
@@ -465,8 +567,17 @@ static void place_results(walk *w, lw_binding *b, int number) {
         b->offset = w->failed ? 0 : number * (int)sizeof(double);
         return;
     }
+    int shape = 0;
+    if (b->owner == LW_OWNER_SHAPES) {
+        int size = 0;
+        b->table = lw_binding_column(w->spec, b->owner, (size_t)b->object, &size);
+        shape = number / SHAPE_NUMBERS, number %= SHAPE_NUMBERS;
+        demand(w, b->table && shape < size && shape < INT_MAX / (int)sizeof(lw_shape) - 1);
+    }
+    if (w->failed) return;
     b->offset = offset_of(owner_fields[b->owner], number, count);
     demand(w, b->offset >= 0);
+    if (!w->failed) b->offset += shape * (int)sizeof(lw_shape);
 }
 
 static void walk_binding(walk *w, lw_binding *b) {
@@ -478,7 +589,10 @@ static void walk_binding(walk *w, lw_binding *b) {
     walk_int(w, &kept, 0, (1 << LW_MAX_RESULTS) - 1);
     b->kept = (unsigned)kept;
     walk_int(w, &b->object, 0, INT_MAX);
-    if (!reading(w) && b->owner != LW_OWNER_NONE)
+    if (!reading(w) && b->owner == LW_OWNER_SHAPES)
+        number = b->offset / (int)sizeof(lw_shape) * SHAPE_NUMBERS +
+                 field_at(shape_fields, b->offset % (int)sizeof(lw_shape));
+    else if (!reading(w) && b->owner != LW_OWNER_NONE)
         number = column ? b->offset / (int)sizeof(double) : field_at(owner_fields[b->owner], b->offset);
     walk_int(w, &number, 0, INT_MAX);
     walk_place(w, &b->place);
@@ -502,6 +616,8 @@ static void walk_binding_data(walk *w, lw_bindings *all, lw_binding *b) {
     if (b->kind != LW_BIND_SHAPE) return;
     lw_body_spec shadow = all->shadows[b->shadow];
     walk_body(w, &shadow);
+    /* The bindings of its shapes write there, too. */
+    demand(w, shadow.shape_count == w->spec->bodies[b->object].shape_count);
     if (reading(w)) all->shadows[b->shadow] = shadow;
 }
 
@@ -610,6 +726,8 @@ lw_status lw_spec_save(const lw_spec *spec, void *buffer, size_t size, size_t *n
     walk measure = {.archive = {.mode = LW_ARCHIVE_MEASURE}, .spec = &copy};
     walk_spec(&measure);
     size_t total = HEAD + measure.archive.used + TAIL;
+    free((void *)measure.meshes);
+    if (measure.failed) return LW_ERROR_MEMORY;
     if (needed) *needed = total;
     if (!buffer) return LW_OK;
     if (size < total) return LW_ERROR_ARGUMENT;
@@ -617,6 +735,8 @@ lw_status lw_spec_save(const lw_spec *spec, void *buffer, size_t size, size_t *n
     walk w = {.archive = {.mode = LW_ARCHIVE_WRITE, .bytes = buffer, .size = total}, .spec = &copy};
     walk_head(&w, &version, &length);
     walk_spec(&w);
+    free((void *)w.meshes);
+    if (w.failed) return LW_ERROR_MEMORY;
     sum = lw_crc32(buffer, total - TAIL);
     walk_integer(&w, &sum, TAIL);
     return LW_OK;
@@ -644,7 +764,7 @@ lw_status lw_spec_load(const void *bytes, size_t size, lw_spec **out, lw_error *
                        "the saved model is damaged: its checksum differs");
     if (version != VERSION)
         return lw_fail(error, LW_ERROR_FILE, NULL,
-                       "this library reads version 2; save the model again with it",
+                       "this library reads version 3; save the model again with it",
                        "version %llu of saved models is not known", (unsigned long long)version);
     lw_spec *spec = lw_spec_create(NULL);
     char *text = spec ? LW_NEW(spec->arena, char, size + 1) : NULL;
@@ -659,6 +779,7 @@ lw_status lw_spec_load(const void *bytes, size_t size, lw_spec **out, lw_error *
               .spec = spec,
               .text = text};
     walk_spec(&w);
+    free((void *)w.meshes);
     if (!w.failed && lw_archive_complete(&w.archive)) {
         *out = spec;
         return LW_OK;

@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "expression/meaning.h"
 #include "model/spec/binding_types.h"
+#include "model/spec/shape_copy.h"
 
 #include <linkwork/spec.h>
 
@@ -58,6 +59,7 @@ struct lw_spec {
     lw_table_spec *tables;
     lw_table_source *table_sources;
     lw_body_spec *bodies;
+    lw_mesh_pool meshes; /* of the shapes of bodies */
     lw_joint_spec *joints;
     lw_force_spec *forces;
     lw_constraint_spec *constraints;

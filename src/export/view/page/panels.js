@@ -175,7 +175,7 @@ function describe(model, pick) {
   const name = b => model.bodies[b].name;
   if (pick.kind === 'body') {
     const b = model.bodies[pick.index];
-    return { title: b.name, word: pick.index ? 'body' : 'ground', rows: pick.index ? [['Mass', `${show(b.mass)} kg`], ['Shape', b.shape ? b.shape.kind : 'none given']] : [] };
+    return { title: b.name, word: pick.index ? 'body' : 'ground', rows: pick.index ? [['Mass', `${show(b.mass)} kg`], ['Shape', b.shapes ? b.shapes.map(s => s.kind).join(', ') : 'none given']] : [] };
   }
   if (pick.kind === 'joint') {
     const j = model.joints[pick.index];

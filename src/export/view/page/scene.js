@@ -53,7 +53,7 @@ class Stage {
         if (joint.bodies[side] === 0) return 0;
         const others = [body.com];
         for (const j of model.joints) if (j !== joint && j.type !== 'free' && j.type !== 'prismatic' && j.type !== 'translation') j.bodies.forEach((o, s) => { if (o === joint.bodies[side]) others.push(j.frames[s]); });
-        if (body.shape) return nearestOnShape(body.shape, p).distanceTo(vectorOf(p));
+        if (body.shapes) return nearestOnShapes(body.shapes, p).distanceTo(vectorOf(p));
         let least = Infinity;
         for (const q of others) least = Math.min(least, new THREE.Line3(vectorOf(others[0]), vectorOf(q)).closestPointToPoint(vectorOf(p), true, V(0, 0, 0)).distanceTo(vectorOf(p)));
         return least;
@@ -76,7 +76,7 @@ class Stage {
     for (let k = 0; k < 60; k++) times.push(motion.start + (motion.end - motion.start) * k / 59);
     this.attached = this.attachments(model);
     const local = model.bodies.map((body, b) => {
-      const box = !body.shape && this.attached[b].length < 2 ? inertiaBox(body, this.attached[b].length || model.bodies.length > 2 ? 2 * model.size : Infinity) : null, own = [body.com, ...(body.shape ? hullOf(body.shape) : []), ...this.attached[b]];
+      const box = !body.shapes && this.attached[b].length < 2 ? inertiaBox(body, this.attached[b].length || model.bodies.length > 2 ? 2 * model.size : Infinity) : null, own = [body.com, ...(body.shapes || []).flatMap(hullOf), ...this.attached[b]];
       if (box) for (const x of [-0.5, 0.5]) for (const y of [-0.5, 0.5]) for (const z of [-0.5, 0.5])
         own.push(V(x * box.lengths[0], y * box.lengths[1], z * box.lengths[2]).applyMatrix4(box.place).toArray());
       return own;
