@@ -67,20 +67,20 @@ static void describe(const lw_mesh_spec *mesh, int vertex, char text[96]) {
 
 static lw_status refuse_edge(const lw_mesh_spec *mesh, const edge *wrong, size_t how_many, lw_error *error) {
     char from[96], to[96], others[64] = "";
+    const bool open = wrong->count % 2 == 1;
     describe(mesh, wrong->low, from);
     describe(mesh, wrong->high, to);
-    if (how_many > 1) (void)snprintf(others, sizeof others, ", and so are %zu others", how_many - 1);
-    if (wrong->count % 2 == 1)
+    if (how_many > 1) (void)snprintf(others, sizeof others, ", and so %s %zu others", open ? "are" : "do", how_many - 1);
+    if (open)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
                        "close the mesh in the program that made it, or give mass, com and inertia",
-                       "the mesh is not closed: the edge from %s to %s, of triangle %d, is open%s", from, to,
-                       wrong->triangle, others);
+                       "the mesh is not closed: the edge from %s to %s is open%s", from, to, others);
     return lw_fail(
         error, LW_ERROR_ARGUMENT, NULL,
         "orient the mesh in the program that made it: all triangles counter-clockwise from outside",
-        "the triangles of the mesh do not have one sense: those at the edge from %s to %s, as "
-        "triangle %d, pass it in the same direction%s",
-        from, to, wrong->triangle, others);
+        "the triangles of the mesh do not have one sense: two at the edge from %s to %s pass "
+        "it in the same direction%s",
+        from, to, others);
 }
 
 /* Equation (4): the surface has no border. */

@@ -36,7 +36,7 @@ static void same_text(const char *object, const char *field, const char *a, cons
 }
 
 static void same_shape(const char *name, const lw_shape *a, const lw_shape *b) {
-    static const int sizes[] = {0, 3, 2, 1, 2, 0, 0}, points[] = {0, 0, 0, 0, 0, 2, 4};
+    static const int sizes[] = {0, 3, 2, 1, 2, 0, 0, 2, 3, 3}, points[] = {0, 0, 0, 0, 0, 2, 4, 0, 0, 0};
     same_int(name, "shape", (int)a->kind, (int)b->kind);
     same_numbers(name, "size", a->size, b->size, sizes[a->kind]);
     for (int k = 0; k < points[a->kind]; k++)
@@ -44,6 +44,18 @@ static void same_shape(const char *name, const lw_shape *a, const lw_shape *b) {
     if (a->kind == LW_SHAPE_NONE) return;
     same_numbers(name, "shape's position", a->position, b->position, 3);
     same_numbers(name, "shape's rotation", a->rotation, b->rotation, 4);
+    same_int(name, "colour", a->colour, b->colour);
+    same_int(name, "has_mass", a->has_mass, b->has_mass);
+    same_number(name, "shape's mass", a->mass, b->mass);
+    same_number(name, "shape's density", a->density, b->density);
+    same_int(name, "mesh", !a->mesh, !b->mesh);
+    if (!a->mesh) return;
+    same_text(name, "mesh's file", a->mesh->file, b->mesh->file);
+    same_int(name, "vertices", a->mesh->vertex_count, b->mesh->vertex_count);
+    same_numbers(name, "vertex", a->mesh->vertices, b->mesh->vertices, 3 * a->mesh->vertex_count);
+    same_int(name, "triangles", a->mesh->triangle_count, b->mesh->triangle_count);
+    for (int k = 0; k < 3 * a->mesh->triangle_count; k++)
+        same_int(name, "triangle", a->mesh->triangles[k], b->mesh->triangles[k]);
 }
 
 static void same_body(const lw_body_spec *a, const lw_body_spec *b) {
@@ -59,6 +71,8 @@ static void same_body(const lw_body_spec *a, const lw_body_spec *b) {
         same_numbers(a->name, "rotation", a->rotation, b->rotation, 4);
     }
     same_shape(a->name, &a->shape, &b->shape);
+    same_int(a->name, "number of shapes", a->shape_count, b->shape_count);
+    for (int k = 0; k < a->shape_count; k++) same_shape(a->name, &a->shapes[k], &b->shapes[k]);
 }
 
 static void same_joint(const lw_joint_spec *a, const lw_joint_spec *b) {

@@ -26,12 +26,24 @@ static const char everything[] =
     "a}}}\n"
     "  full: {mass: m, inertia: [[2*m, m/10, 0], [m/10, 3*m, 0], [0, 0, 3*m]], rotation: {cardan: [a, 2*a, "
     "0]}}\n"
+    "  parts: {density: rho, shapes: [{type: box, size: [L, 1, 1]}, {type: capsule, radius: L/3, length: L, "
+    "position: [0, L, 0], mass: m, colour: red}, {type: ellipsoid, radii: [L, 1, 1], density: rho/2, rotation: {axis: "
+    "[0, L, 1], angle: a}}]}\n"
+    "  shared: {mass: m, shapes: [{type: sphere, radius: L}, {type: box, size: [1, 1, L], position: [L, 0, 0]}]}\n"
+    "  wedge: {density: rho, shape: mesh, scale: L, vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], "
+    "triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]}\n"
+    "  wedges: {density: rho, shapes: [{type: mesh, scale: [L, 1, -1], vertices: [[0, 0, 0], [1, 0, 0], [0, 1, 0], "
+    "[0, 0, 1]], triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]}]}\n"
     "  link{i}: {repeat: {i: 1..N}, mass: m/i, inertia: [m*i, m*i, m*i], position: [i*L, 0, 0]}\n"
     "joints:\n"
     "  a: {type: revolute, between: [ground, box], point: [L, 0, 0], axis: [0, L, 1], q: a, v: k/10}\n"
     "  c: {type: screw, between: [box, can], point: [0, 0, L], axis: [0, 0, 1], lead: L/100, motion: "
     "L*sin(k*t)}\n"
     "  d: {type: free, between: [ground, full], position: [L, 0, 0], rotation: {cardan: [0, a, 0]}}\n"
+    "  parts: {type: free, between: [ground, parts]}\n"
+    "  shared: {type: free, between: [ground, shared]}\n"
+    "  wedge: {type: free, between: [ground, wedge]}\n"
+    "  wedges: {type: free, between: [ground, wedges]}\n"
     "  j{i}: {repeat: {i: 1..N}, type: revolute, between: [ground, 'link{i}'], point: [i*L, 0, 0], axis: [0, "
     "1, 0]}\n"
     "forces:\n"
@@ -196,10 +208,10 @@ static void test_damage(void **state) {
         free(part);
     }
     expect_refusal(NULL, 100, "no saved model");
-    b.at[8] = 3; /* a newer version */
+    b.at[8] = 4; /* a newer version */
     uint32_t sum = lw_crc32(b.at, b.size - 4);
     for (int k = 0; k < 4; k++) b.at[b.size - 4 + (size_t)k] = (unsigned char)(sum >> 8 * k);
-    expect_refusal(b.at, b.size, "version 3");
+    expect_refusal(b.at, b.size, "version 4");
     assert_int_equal(lw_spec_load(b.at, b.size, NULL, NULL), LW_ERROR_ARGUMENT);
     assert_int_equal(lw_spec_save(NULL, NULL, 0, NULL), LW_ERROR_ARGUMENT);
     free(b.at);

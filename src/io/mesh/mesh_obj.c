@@ -69,7 +69,7 @@ static bool read_face(lw_mesh_builder *b, lw_mesh_text *text, const vertex_list 
         last = corner;
         count++;
     }
-    return count >= 3 || lw_mesh_fault(b, line, "give three corners or more", "the face has %d", count);
+    return count >= 3 || lw_mesh_fault(b, line, "give three corners or more", "the face has %d corners", count);
 }
 
 static bool read_lines(lw_mesh_builder *b, lw_mesh_text *text, vertex_list *list) {

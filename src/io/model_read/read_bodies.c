@@ -114,7 +114,8 @@ static bool read_mass_or_density(lw_reader *reader, const lw_yaml *entry, bool s
         good = false;
     } else if (!good && (shape_good || !lw_yaml_get(entry, "shapes")))
         lw_reader_missing(reader, entry, "mass",
-                          "give mass (0 for a body without mass), or a shape and density");
+                          body->shape_count > 0 ? "give mass or density, of the body or of its shapes"
+                                                : "give mass (0 for a body without mass), or a shape and density");
     if (mass) good = lw_reader_number(reader, mass, "mass", LW_MASS, &body->mass) && good;
     if (density) good = read_density(reader, entry, shape_good, body, rho) && good;
     return good;

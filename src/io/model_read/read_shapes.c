@@ -252,7 +252,8 @@ static bool read_extent(lw_reader *reader, const lw_yaml *map, lw_shape *shape) 
     for (int k = 0; k < EXTENT_KEYS; k++) {
         const lw_yaml *node = lw_yaml_get(map, extent_keys[k].key);
         if (!node || (extent_keys[k].needed | extent_keys[k].allowed) & bit) continue;
-        lw_reader_fault(reader, node->place, remedies[shape->kind], "a %s has no %s", names[shape->kind],
+        lw_reader_fault(reader, node->place, remedies[shape->kind], "%s %s has no %s",
+                        shape->kind == LW_SHAPE_ELLIPSOID ? "an" : "a", names[shape->kind],
                         extent_keys[k].key);
         good = false;
     }

@@ -181,7 +181,10 @@ static bool put_mass(lw_writer *w, const lw_body_spec *body) {
         own = own || body->shapes[k].has_mass || body->shapes[k].density > 0;
     own = own && masses_of_shapes(body, true, &total, com, inertia) && same(&total, &body->mass, 1);
     bool must_be_given = !has_shape && body->mass != 0;
-    if (!own && has_shape && !masses_of_shapes(body, false, &total, com, inertia)) {
+    if (!own && has_shape && !(body->mass >= 0)) { /* The reader takes nothing from the shapes then. */
+        memset(com, 0, sizeof com);
+        memset(inertia, 0, sizeof inertia);
+    } else if (!own && has_shape && !masses_of_shapes(body, false, &total, com, inertia)) {
         memset(com, 0, sizeof com);
         memset(inertia, 0, sizeof inertia);
         must_be_given = body->mass != 0;
