@@ -32,7 +32,7 @@ typedef struct cli_changes {
     }
 #define CLI_PATH_OPTION(changes)                                                                             \
     {                                                                                                        \
-        "allow-path", NULL, "tables and meshes may come from files outside the folder of the model", NULL,              \
+        "allow-path", NULL, "tables and meshes may come from files outside the folder of the model", NULL,   \
             .flag = &(changes).any_path                                                                      \
     }
 

@@ -70,7 +70,8 @@ static lw_status refuse_edge(const lw_mesh_spec *mesh, const edge *wrong, size_t
     const bool open = wrong->count % 2 == 1;
     describe(mesh, wrong->low, from);
     describe(mesh, wrong->high, to);
-    if (how_many > 1) (void)snprintf(others, sizeof others, ", and so %s %zu others", open ? "are" : "do", how_many - 1);
+    if (how_many > 1)
+        (void)snprintf(others, sizeof others, ", and so %s %zu others", open ? "are" : "do", how_many - 1);
     if (open)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
                        "close the mesh in the program that made it, or give mass, com and inertia",

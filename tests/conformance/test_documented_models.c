@@ -246,8 +246,8 @@ static void every_element_is_shown(void **state) {
     (void)state;
     static const char *const frames[] = {" in the world", " in body frames"};
     static const char *const kinds[] = {"spatial", "planar", "point"};
-    static const char *const shapes[] = {"none", "box", "cylinder", "sphere", "cone",
-                                         "rod",  "tetrahedron", "capsule", "ellipsoid", "mesh"};
+    static const char *const shapes[] = {"none", "box",         "cylinder", "sphere",    "cone",
+                                         "rod",  "tetrahedron", "capsule",  "ellipsoid", "mesh"};
     static const lw_joint_type moved[] = {LW_JOINT_REVOLUTE, LW_JOINT_CYLINDRICAL, LW_JOINT_SPHERICAL,
                                           LW_JOINT_TRANSLATION, LW_JOINT_FREE};
     for (int k = 0; k < example_count; k++) {

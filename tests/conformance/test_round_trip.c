@@ -398,8 +398,8 @@ static void enrich(lw_random *random, lw_spec *spec) {
             body->shape_count = 3;
             double total = body->mass;
             if (own || random_below(random, 2)) {
-                assert_int_equal(
-                    lw_shapes_inertia(shapes, 3, body->mass, &total, body->com, body->inertia), LW_OK);
+                assert_int_equal(lw_shapes_inertia(shapes, 3, body->mass, &total, body->com, body->inertia),
+                                 LW_OK);
                 body->mass = total;
             }
         } else if (pick == 1) {

@@ -63,7 +63,8 @@ static size_t text(char *out) {
         for (int k = 0; k < 3; k++) {
             const double *p = corners[faces[f][k]];
             /* Minus zero is the same place as zero. */
-            used += sprintf(out + used, "\tvertex %g %.3e %g \r\n", p[0], p[1], p[2] == 0 && f % 2 ? -0.0 : p[2]);
+            used +=
+                sprintf(out + used, "\tvertex %g %.3e %g \r\n", p[0], p[1], p[2] == 0 && f % 2 ? -0.0 : p[2]);
         }
         used += sprintf(out + used, "    endloop\n  endfacet\n");
     }
@@ -206,7 +207,8 @@ static lw_spec *read_from(const char *where, const char *name) {
     lw_report *report = lw_report_create();
     lw_spec *spec = NULL;
     (void)lw_read_model(in(where, name), NULL, 0, report, &spec);
-    for (size_t k = 0; k < lw_report_size(report); k++) print_error("%s\n", lw_report_get(report, k)->message);
+    for (size_t k = 0; k < lw_report_size(report); k++)
+        print_error("%s\n", lw_report_get(report, k)->message);
     assert_int_equal(lw_report_size(report), 0);
     lw_report_destroy(report);
     assert_non_null(spec);

@@ -23,18 +23,24 @@
 typedef struct {
     double *vertices;
     int *triangles;
-    int vertex_count, triangle_count;
+    int vertex_count, triangle_count, vertex_room, triangle_room;
 } surface;
 
 static int vertex(surface *s, double x, double y, double z) {
-    s->vertices = realloc(s->vertices, 3 * (size_t)(s->vertex_count + 1) * sizeof(double));
+    if (s->vertex_count == s->vertex_room) {
+        s->vertex_room = 2 * s->vertex_room + 16;
+        s->vertices = realloc(s->vertices, 3 * (size_t)s->vertex_room * sizeof(double));
+    }
     double *at = s->vertices + 3 * (size_t)s->vertex_count;
     at[0] = x, at[1] = y, at[2] = z;
     return s->vertex_count++;
 }
 
 static void triangle(surface *s, int i, int j, int k) {
-    s->triangles = realloc(s->triangles, 3 * (size_t)(s->triangle_count + 1) * sizeof(int));
+    if (s->triangle_count == s->triangle_room) {
+        s->triangle_room = 2 * s->triangle_room + 16;
+        s->triangles = realloc(s->triangles, 3 * (size_t)s->triangle_room * sizeof(int));
+    }
     int *at = s->triangles + 3 * (size_t)s->triangle_count++;
     at[0] = i, at[1] = j, at[2] = k;
 }

@@ -55,7 +55,10 @@ static double map(const lw_shape *shape, double u, double v, double w, double x[
         return there * s[0] * s[1] * s[2];
     }
     case LW_SHAPE_CAPSULE: { /* two half balls and a cylinder, each in a third of w's turns: slices along z */
-        double part = floor(3 * v), way = 3 * v - part, half = 0.5 * s[1], low = part == 0 ? -half - s[0] : part == 1 ? -half : half;
+        double part = floor(3 * v), way = 3 * v - part, half = 0.5 * s[1],
+               low = part == 0   ? -half - s[0]
+                     : part == 1 ? -half
+                                 : half;
         double height = part == 1 ? s[1] : s[0], z = low + way * height, beyond = fmax(0, fabs(z) - half);
         double radius = sqrt(s[0] * s[0] - beyond * beyond);
         x[0] = radius * u * c, x[1] = radius * u * d, x[2] = z;
@@ -106,9 +109,9 @@ static void place(const lw_shape *shape, double x[3]) {
 
 static sums integrate(const lw_shape *shape) {
     enum { STEPS = 12 };
-    bool round =
-        shape->kind == LW_SHAPE_CYLINDER || shape->kind == LW_SHAPE_SPHERE || shape->kind == LW_SHAPE_CONE ||
-        shape->kind == LW_SHAPE_CAPSULE || shape->kind == LW_SHAPE_ELLIPSOID;
+    bool round = shape->kind == LW_SHAPE_CYLINDER || shape->kind == LW_SHAPE_SPHERE ||
+                 shape->kind == LW_SHAPE_CONE || shape->kind == LW_SHAPE_CAPSULE ||
+                 shape->kind == LW_SHAPE_ELLIPSOID;
     /* The profile of a capsule has three pieces. */
     const int pieces = shape->kind == LW_SHAPE_CAPSULE ? 3 : 1;
     bool points = shape->kind == LW_SHAPE_ROD || shape->kind == LW_SHAPE_TETRAHEDRON;
@@ -118,7 +121,8 @@ static sums integrate(const lw_shape *shape) {
             for (int k = 0; k < (round ? STEPS : 5); k++) {
                 double x[3], u = 0.5 * (1 + gauss_x[i]), v = (0.5 * (1 + gauss_x[j % 5]) + j / 5) / pieces;
                 double w = round ? (k + 0.25) / STEPS : 0.5 * (1 + gauss_x[k]);
-                double weight = 0.25 * gauss_w[i] * gauss_w[j % 5] / pieces * (round ? 1.0 / STEPS : 0.5 * gauss_w[k]);
+                double weight =
+                    0.25 * gauss_w[i] * gauss_w[j % 5] / pieces * (round ? 1.0 / STEPS : 0.5 * gauss_w[k]);
                 weight *= map(shape, u, v, w, x);
                 if (!points) place(shape, x);
                 add(&total, weight, x);

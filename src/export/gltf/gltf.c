@@ -118,8 +118,8 @@ static size_t add_floats(writer *w, int view, const float *values, size_t count,
 
 /* --- meshes --------------------------------------------------------------------------------------- */
 
-/* Adds the vertices of a solid; returns the accessor of its positions, before those of normals, indices. shape:
- * of a tetrahedron or mesh. */
+/* Adds the vertices of a solid; returns the accessor of its positions, before those of normals, indices.
+ * shape: of a tetrahedron or mesh. */
 static size_t add_solid(writer *w, lw_solid solid, const lw_shape *shape) {
     lw_mesh mesh;
     bool good = solid == LW_SOLID_MESH ? lw_mesh_of_triangles(shape->mesh, w->arena, &mesh)

@@ -32,8 +32,8 @@ typedef struct lw_mesh {
 /* Fills mesh with memory of the arena; false if that is out. points: of a tetrahedron, else NULL. */
 bool lw_mesh_create(lw_solid solid, const double (*points)[3], lw_arena *arena, lw_mesh *mesh);
 
-/* The triangles of a mesh, each with vertices of its own, as far as they are finite in single precision. Their
- * normals are smooth where triangles meet at less than 35 degrees. */
+/* The triangles of a mesh, each with vertices of its own, as far as they are finite in single precision.
+ * Their normals are smooth where triangles meet at less than 35 degrees. */
 bool lw_mesh_of_triangles(const lw_mesh_spec *triangles, lw_arena *arena, lw_mesh *mesh);
 
 #endif

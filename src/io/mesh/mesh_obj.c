@@ -2,8 +2,8 @@
  *
  * A face is a list of corners v, v/vt, v//vn or v/vt/vn, counted from 1, or from the last one backwards if
  * negative. A polygon becomes the triangles of its first corner with its other edges, which has the same
- * volume integrals if the polygon is flat. Textures, normals, groups and materials are passed over; curves and
- * free-form surfaces are refused, because without them the surface would be another one.
+ * volume integrals if the polygon is flat. Textures, normals, groups and materials are passed over; curves
+ * and free-form surfaces are refused, because without them the surface would be another one.
  *
  * Source   Wavefront, Object Files (.obj), Advanced Visualizer Manual, appendix B.
  */
@@ -69,7 +69,8 @@ static bool read_face(lw_mesh_builder *b, lw_mesh_text *text, const vertex_list 
         last = corner;
         count++;
     }
-    return count >= 3 || lw_mesh_fault(b, line, "give three corners or more", "the face has %d corners", count);
+    return count >= 3 ||
+           lw_mesh_fault(b, line, "give three corners or more", "the face has %d corners", count);
 }
 
 static bool read_lines(lw_mesh_builder *b, lw_mesh_text *text, vertex_list *list) {

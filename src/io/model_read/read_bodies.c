@@ -114,8 +114,9 @@ static bool read_mass_or_density(lw_reader *reader, const lw_yaml *entry, bool s
         good = false;
     } else if (!good && (shape_good || !lw_yaml_get(entry, "shapes")))
         lw_reader_missing(reader, entry, "mass",
-                          body->shape_count > 0 ? "give mass or density, of the body or of its shapes"
-                                                : "give mass (0 for a body without mass), or a shape and density");
+                          body->shape_count > 0
+                              ? "give mass or density, of the body or of its shapes"
+                              : "give mass (0 for a body without mass), or a shape and density");
     if (mass) good = lw_reader_number(reader, mass, "mass", LW_MASS, &body->mass) && good;
     if (density) good = read_density(reader, entry, shape_good, body, rho) && good;
     return good;
@@ -158,7 +159,8 @@ static bool report_shape(lw_reader *reader, const lw_shape *shape, lw_place plac
     return true;
 }
 
-/* Does the file itself give all that a shape is asked for? Then a mesh only shows the body, and may be open. */
+/* Does the file itself give all that a shape is asked for? Then a mesh only shows the body, and may be
+ * open. */
 static bool only_shows(const lw_yaml *entry, const lw_body_spec *body, double rho) {
     bool given = lw_yaml_get(entry, "com") && (body->kind == LW_BODY_POINT || lw_yaml_get(entry, "inertia"));
     return !(rho > 0) && !have_own(body) && (given || body->mass == 0);

@@ -8,10 +8,10 @@
  *
  * Integers are little-endian; numbers are IEEE 754 binary64, their bits as a u64. A text is a u32, 1 + its
  * length, or 0 for none, and its bytes. Lists begin with a u32 count. Contents: name, file, gravity, run;
- * parameters and inputs; tables; bodies with their shapes (a mesh stands where it is used first, and is counted
- * from 1; 0 is none), joints, forces, constraints with their places; events, signals,
- * states, outputs; bindings (bindings.h). Fields of objects that hold numbers are counted through in the
- * order of the tables below, which is how a binding names its results.
+ * parameters and inputs; tables; bodies with their shapes (a mesh stands where it is used first, and is
+ * counted from 1; 0 is none), joints, forces, constraints with their places; events, signals, states,
+ * outputs; bindings (bindings.h). Fields of objects that hold numbers are counted through in the order of the
+ * tables below, which is how a binding names its results.
  *
  * One walk describes the format and measures, writes and reads it. Reading checks every enumeration, count
  * and index, so that bytes of any origin are either refused or become a spec that the compiler can judge.
