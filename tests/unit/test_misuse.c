@@ -265,6 +265,19 @@ static bool misuse(int number_of_case) {
         ARGUMENT(
             lw_shape_inertia(&(lw_shape){.kind = LW_SHAPE_SPHERE, .size = {1}}, NAN, 0, &number, three, six))
         ARGUMENT(lw_shape_inertia(&(lw_shape){.kind = LW_SHAPE_SPHERE, .size = {1}}, 1, 0, NULL, three, six))
+        ARGUMENT(lw_shapes_inertia(NULL, 1, 1, &number, three, six))
+        ARGUMENT(
+            lw_shapes_inertia(&(lw_shape){.kind = LW_SHAPE_SPHERE, .size = {1}}, 0, 1, &number, three, six))
+        ARGUMENT(
+            lw_shapes_inertia(&(lw_shape){.kind = LW_SHAPE_SPHERE, .size = {1}}, 1, NAN, &number, three, six))
+        ARGUMENT(lw_shapes_inertia(&(lw_shape){.kind = (lw_shape_kind)99}, 1, 1, &number, three, six))
+        ARGUMENT(lw_mesh_check(NULL, NULL))
+        ARGUMENT(lw_mesh_check(&(lw_mesh_spec){.vertex_count = -1, .triangle_count = 5}, NULL))
+        ARGUMENT(lw_spec_add_body(spec, &(lw_body_spec){.name = "x", .shape_count = 2}))
+        ARGUMENT(lw_spec_add_body(spec, &(lw_body_spec){.name = "x", .shape_count = -2}))
+        ARGUMENT(lw_spec_add_body(
+            spec,
+            &(lw_body_spec){.name = "x", .shape = {.kind = LW_SHAPE_MESH, .mesh = &(lw_mesh_spec){-1, 0}}}))
         /* --- model.h --- */
         MISUSE(lw_model_compile(NULL, NULL, report, &(lw_model *){NULL}) != LW_OK)
         ARGUMENT(lw_model_compile(spec, NULL, report, NULL))

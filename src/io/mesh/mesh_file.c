@@ -222,23 +222,37 @@ static bool take(lw_mesh_builder *b, lw_arena *arena, lw_mesh_spec *mesh) {
     return true;
 }
 
-lw_status lw_mesh_file_read(const char *path, lw_arena *arena, lw_mesh_spec *mesh, lw_error *error) {
+static bool has_format(lw_mesh_builder *b) {
+    return ends_with(b->path, ".stl") || ends_with(b->path, ".obj") ||
+           lw_mesh_fault(b, 0, "give a file whose name ends with .stl or .obj",
+                         "the format of the mesh is not known by its name");
+}
+
+lw_status lw_mesh_file_bytes(const char *path, const unsigned char *bytes, size_t size, lw_arena *arena,
+                             lw_mesh_spec *mesh, lw_error *error) {
     lw_error own;
     lw_mesh_builder b = {.path = path, .error = error ? error : &own};
-    const bool stl = ends_with(path, ".stl"), obj = ends_with(path, ".obj");
-    size_t size = 0;
     *mesh = (lw_mesh_spec){0};
     *b.error = (lw_error){.status = LW_OK};
-    if (!stl && !obj)
-        (void)lw_mesh_fault(&b, 0, "give a file whose name ends with .stl or .obj",
-                            "the format of the mesh is not known by its name");
-    unsigned char *bytes = stl || obj ? load(&b, &size) : NULL;
-    bool good = bytes &&
-                (stl ? lw_mesh_read_stl(&b, bytes, size) : lw_mesh_read_obj(&b, (const char *)bytes, size)) &&
+    bool good = has_format(&b) &&
+                (ends_with(path, ".stl") ? lw_mesh_read_stl(&b, bytes, size)
+                                         : lw_mesh_read_obj(&b, (const char *)bytes, size)) &&
                 take(&b, arena, mesh);
-    free(bytes);
     free(b.vertices);
     free(b.triangles);
     free(b.slots);
     return good ? LW_OK : b.error->status;
+}
+
+lw_status lw_mesh_file_read(const char *path, lw_arena *arena, lw_mesh_spec *mesh, lw_error *error) {
+    lw_error own;
+    lw_mesh_builder b = {.path = path, .error = error ? error : &own};
+    size_t size = 0;
+    *mesh = (lw_mesh_spec){0};
+    *b.error = (lw_error){.status = LW_OK};
+    unsigned char *bytes = has_format(&b) ? load(&b, &size) : NULL;
+    if (!bytes) return b.error->status;
+    lw_status status = lw_mesh_file_bytes(path, bytes, size, arena, mesh, b.error);
+    free(bytes);
+    return status;
 }

@@ -13,4 +13,8 @@
  * .stl or .obj. The triangles need not form a closed surface. */
 lw_status lw_mesh_file_read(const char *path, lw_arena *arena, lw_mesh_spec *mesh, lw_error *error);
 
+/* The same of the bytes of a file of this path, with a zero behind them. */
+lw_status lw_mesh_file_bytes(const char *path, const unsigned char *bytes, size_t size, lw_arena *arena,
+                             lw_mesh_spec *mesh, lw_error *error);
+
 #endif
