@@ -9,7 +9,8 @@
  *
  * Surfaces that are connected with each other by vertices form a shell. If the total volume is negative, all
  * triangles are clockwise seen from outside, and the sums are taken with the opposite sign. A shell of the
- * other sign than the total is a cavity, which lies within another shell; one that does not is refused.
+ * other sign than the total is a cavity, which lies within another shell; one that does not is refused. So is
+ * a triangle that occurs twice.
  *
  * Cost     O(triangles); memory 80 bytes for each, during the call.
  */
@@ -106,6 +107,40 @@ static lw_status check_edges(const lw_mesh_spec *mesh, lw_arena *arena, lw_error
         if (!first || edges[k].triangle < first->triangle) first = &edges[k];
     }
     return first ? refuse_edge(mesh, first, wrong, error) : LW_OK;
+}
+
+/* The corners of a triangle in their sense, beginning with the lowest. */
+static void in_order(const int *triangle, int corner[3]) {
+    int first = triangle[0] < triangle[1] ? 0 : 1;
+    if (triangle[2] < triangle[first]) first = 2;
+    for (int k = 0; k < 3; k++) corner[k] = triangle[(first + k) % 3];
+}
+
+/* Each triangle occurs once: what a doubled surface encloses would count twice. */
+static lw_status check_doubles(const lw_mesh_spec *mesh, lw_arena *arena, lw_error *error) {
+    size_t slots = 8;
+    while (slots < 2 * (size_t)mesh->triangle_count) slots *= 2;
+    int *known = LW_NEW(arena, int, slots); /* 1 + a triangle; 0: free */
+    if (!known) return lw_out_of_memory(error);
+    for (int t = 0; t < mesh->triangle_count; t++) {
+        int own[3], other[3];
+        in_order(mesh->triangles + 3 * (size_t)t, own);
+        if (own[0] == own[1] || own[1] == own[2] || own[2] == own[0]) continue; /* a line */
+        uint64_t key = 0;
+        for (int k = 0; k < 3; k++) key = (key ^ (uint32_t)own[k]) * 0x9E3779B97F4A7C15u, key ^= key >> 31;
+        size_t at = (size_t)key & (slots - 1);
+        for (; known[at] != 0; at = (at + 1) & (slots - 1)) {
+            in_order(mesh->triangles + 3 * (size_t)(known[at] - 1), other);
+            if (own[0] != other[0] || own[1] != other[1] || own[2] != other[2]) continue;
+            char corners[3][96];
+            for (int k = 0; k < 3; k++) describe(mesh, own[k], corners[k]);
+            return lw_fail(
+                error, LW_ERROR_ARGUMENT, NULL, "remove doubled triangles in the program that made the mesh",
+                "the triangle %s, %s, %s occurs twice in the mesh", corners[0], corners[1], corners[2]);
+        }
+        known[at] = t + 1;
+    }
+    return LW_OK;
 }
 
 /* --- sums ----------------------------------------------------------------------------------------- */
@@ -265,6 +300,7 @@ lw_status lw_mesh_moments(const lw_mesh_spec *mesh, double *volume, double centr
     lw_arena *arena = lw_arena_create(NULL);
     if (!arena) return lw_out_of_memory(error);
     status = check_edges(mesh, arena, error);
+    if (status == LW_OK) status = check_doubles(mesh, arena, error);
     if (status == LW_OK) status = integrate(mesh, arena, volume, centroid, second, inward, error);
     lw_arena_destroy(arena);
     return status;

@@ -99,6 +99,44 @@ for file in ../elsewhere/ball.stl link.stl "$work/elsewhere/ball.stl"; do
     done
 done
 
+# A body of several shapes moves as bodies that are welded together, which know nothing of each other's inertia.
+cat >model/one.yaml <<'YAML'
+linkwork: 1
+name: one
+bodies:
+  arm:
+    shapes:
+      - {type: mesh, file: ball.stl, scale: [0.001, 0.002, -0.001], position: [0.2, 0, -0.3], rotation: {cardan: [0.3, 0.1, 2]}, density: 1000}
+      - {type: capsule, radius: 20 mm, length: 0.3, position: [0, 0.1, -0.15], rotation: {cardan: [1, 0.4, 0]}, density: 2000}
+      - {type: ellipsoid, radii: [0.1, 0.05, 0.15], mass: 3}
+joints:
+  ball: {type: spherical, between: [ground, arm], point: [0, 0, 0.1], rotation: {cardan: [0.5, 0.3, 0]}, v: [1, 2, 3]}
+run: {end: 1, tolerance: 1e-11, output: 0.5}
+YAML
+cat >model/three.yaml <<'YAML'
+linkwork: 1
+name: three
+bodies:
+  arm: {density: 1000, shape: {type: mesh, file: ball.stl, scale: [0.001, 0.002, -0.001], position: [0.2, 0, -0.3], rotation: {cardan: [0.3, 0.1, 2]}}}
+  pill: {density: 2000, shape: {type: capsule, radius: 20 mm, length: 0.3, position: [0, 0.1, -0.15], rotation: {cardan: [1, 0.4, 0]}}}
+  egg: {mass: 3, shape: ellipsoid, radii: [0.1, 0.05, 0.15]}
+joints:
+  ball: {type: spherical, between: [ground, arm], point: [0, 0, 0.1], rotation: {cardan: [0.5, 0.3, 0]}, v: [1, 2, 3]}
+  a: {type: weld, between: [arm, pill], point: [0, 0, 0]}
+  b: {type: weld, between: [pill, egg], point: [0, 0, 0]}
+run: {end: 1, tolerance: 1e-11, output: 0.5}
+YAML
+for model in one three; do
+    expect 0 run model/$model.yaml --json
+    cp "$work/out" "$work/$model.json"
+done
+python3 - "$work" <<'PYTHON' || fail "several shapes move otherwise than welded bodies"
+import json, sys
+one, three = (json.load(open(f"{sys.argv[1]}/{m}.json"))["final"]["joints"]["ball"] for m in ("one", "three"))
+for key in "q", "v":
+    assert max(abs(a - b) for a, b in zip(one[key], three[key])) < 1e-8, (one, three)
+PYTHON
+
 # Nearly a million triangles.
 sed "s#ball.stl#large.stl#" model/ball.yaml >model/large.yaml
 expect 0 check model/large.yaml

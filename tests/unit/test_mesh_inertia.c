@@ -252,6 +252,14 @@ static void what_encloses_nothing_is_refused(void **state) {
     refused(&s, "opposite sense");
     drop(&s);
 
+    add_box(&s, low, high, 2, 1);
+    for (int k = 0, count = s.triangle_count; k < count; k++) { /* beginning with another corner */
+        const int t[3] = {s.triangles[3 * k], s.triangles[3 * k + 1], s.triangles[3 * k + 2]};
+        triangle(&s, t[2], t[0], t[1]);
+    }
+    refused(&s, "occurs twice");
+    drop(&s);
+
     vertex(&s, 0, 0, 0), vertex(&s, 1, 0, 0), vertex(&s, 0, 1, 0);
     triangle(&s, 0, 1, 2), triangle(&s, 0, 2, 1);
     refused(&s, "no volume");

@@ -277,7 +277,8 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_spec_add_body(spec, &(lw_body_spec){.name = "x", .shape_count = -2}))
         ARGUMENT(lw_spec_add_body(
             spec,
-            &(lw_body_spec){.name = "x", .shape = {.kind = LW_SHAPE_MESH, .mesh = &(lw_mesh_spec){-1, 0}}}))
+            &(lw_body_spec){.name = "x",
+                            .shape = {.kind = LW_SHAPE_MESH, .mesh = &(lw_mesh_spec){.vertex_count = -1}}}))
         /* --- model.h --- */
         MISUSE(lw_model_compile(NULL, NULL, report, &(lw_model *){NULL}) != LW_OK)
         ARGUMENT(lw_model_compile(spec, NULL, report, NULL))
