@@ -107,6 +107,14 @@ typedef enum lw_geometry_frame {
     LW_GEOMETRY_BODY       /* geometry[0] in the first body's frame, geometry[1] in the second's */
 } lw_geometry_frame;
 
+/* What happens beyond the limits of a joint's coordinates. */
+typedef enum lw_stop_kind {
+    LW_STOP_NONE = 0,
+    LW_STOP_SPRING, /* a force: stiffness times the excess, and damping times the speed */
+    LW_STOP_IMPACT, /* an impulse reverses the speed: restitution */
+    LW_STOP_KINDS
+} lw_stop_kind;
+
 typedef struct lw_joint_spec {
     const char *name;
     lw_joint_type type;
@@ -122,6 +130,15 @@ typedef struct lw_joint_spec {
      */
     const char *motion[LW_JOINT_MAX_V];
     bool cut; /* request: close a loop here */
+    /* Per speed: the inertia of a rotor that turns with the coordinate, seen after its gear (kg m^2, or kg
+     * along a slide); its kinetic energy is armature v^2 / 2. Not of balls. */
+    double armature[LW_JOINT_MAX_V];
+    /* The coordinates where the joint's frames on both bodies coincide, as they are drawn. Not of balls. */
+    double zero[LW_JOINT_MAX_V];
+    /* Per coordinate: lowest and highest value; both zero: no limits. Not of balls. */
+    double limits[LW_JOINT_MAX_V][2];
+    lw_stop_kind stop; /* at the limits */
+    double stop_stiffness[LW_JOINT_MAX_V], stop_damping[LW_JOINT_MAX_V], stop_restitution[LW_JOINT_MAX_V];
     lw_place place;
 } lw_joint_spec;
 

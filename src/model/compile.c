@@ -195,6 +195,9 @@ static lw_status compile_floors(lw_model *model, lw_data *data) {
                    *floor = &model->pivot_floor[link->v + k];
             *floor = fmin(1e-12 * (turns ? trace : 3 * I->mass), DBL_MAX);
             if (own > 0) *floor = fmin(*floor, 0.5 * own);
+            /* A rotor adds to the pivot itself, of which nothing cancels. */
+            if (model->armature && model->armature[link->v + k] > 0)
+                *floor = fmin(*floor, 0.5 * model->armature[link->v + k]);
         }
         if (link->parent)
             lw_rigid_add_to_parent(data->motion[i].R, data->motion[i].p, I, &data->composite[link->parent]);

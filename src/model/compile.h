@@ -1,6 +1,7 @@
 /* compile.h - the interface between the parts of the compiler.
  *
  *   validate.c          faults of a single body, joint, force or constraint
+ *   validate_coordinates.c  rotors, zeros, limits and stops of a joint
  *   compile.c           the sequence of all parts, names, initial state
  *   compile_geometry.c  reference configuration, joint frames
  *   compile_tree.c      spanning tree, loops, internal frames
@@ -29,7 +30,8 @@ typedef struct lw_joint_draft {
 } lw_joint_draft;
 
 typedef struct lw_compiler {
-    const lw_spec *spec;
+    const lw_spec *spec; /* with the forces and events of joints' limits behind those that are given */
+    int given_forces;    /* number of forces that are given */
     lw_report *report;
     int errors;
     bool partial;      /* The spec is incomplete: an unknown name is no fault. */
@@ -109,6 +111,8 @@ bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint,
 /* validate.c: false after an error. */
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body);
 bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint);
+/* validate_coordinates.c: armature, zero, limits and stop of a joint of a known type. */
+void lw_validate_coordinates(lw_compiler *compiler, const lw_joint_spec *joint);
 void lw_validate_planar(lw_compiler *compiler);
 /* Eigenvalues of a symmetric 3 x 3 matrix, ascending. */
 void lw_principal_moments(const double S[6], double e[3]);

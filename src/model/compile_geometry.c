@@ -130,6 +130,40 @@ static void compare_with_poses(lw_compiler *compiler, const lw_joint_spec *spec,
                            "its points on the two bodies are %.6g m apart in the poses given to them", gap);
 }
 
+/* Composes a frame with the inverse of the joint's motion at coordinates z, or with the motion itself. */
+static void shift_frame(const lw_joint *joint, const double *z, bool inverse, lw_pose *frame) {
+    lw_pose moved, by;
+    double S[6 * LW_JOINT_MAX_V];
+    lw_joint_motion(joint, z, NULL, moved.R, moved.p, S, NULL);
+    by = moved;
+    if (inverse) lw_pose_invert(moved.R, moved.p, by.R, by.p);
+    lw_pose_compose(frame->R, frame->p, by.R, by.p, moved.R, moved.p);
+    *frame = moved;
+}
+
+/* The joint's coordinates are `zero` where its frames coincide, so that its motion is T(q - zero). With T =
+ * slides, then turns, this is
+ *     T(q - zero) = T(slides of zero)^-1 T(q) T(last turn of zero)^-1,
+ * since slides commute; without slides the first turn goes where slides go. Moved into the frames
+ * on both bodies it costs nothing. A screw's turn commutes with itself and goes there too, so that the
+ * joint's point on the second body, where reactions are given, stays. */
+static void move_zero(const lw_joint_spec *spec, lw_joint_draft *draft) {
+    const lw_joint_descriptor *about = lw_joint_describe(spec->type);
+    const lw_joint *joint = &draft->joint;
+    double first[LW_JOINT_MAX_Q] = {0}, last[LW_JOINT_MAX_Q] = {0};
+    bool moves_first = false, moves_last = false;
+    if (about->ball) return;
+    for (int k = 0; k < joint->nv; k++) {
+        bool at_end = k == joint->nv - 1 && about->turns > 0 && !about->screws;
+        if (spec->zero[k] == 0) continue;
+        if (!spec->has_q) draft->q[k] = spec->zero[k];
+        *(at_end ? &last[k] : &first[k]) = spec->zero[k];
+        *(at_end ? &moves_last : &moves_first) = true;
+    }
+    if (moves_first) shift_frame(joint, first, true, &draft->frames[0]);
+    if (moves_last) shift_frame(joint, last, false, &draft->frames[1]);
+}
+
 lw_status lw_compile_draft(lw_compiler *compiler, const lw_joint_spec *spec, lw_joint_draft *draft) {
     lw_joint *joint = &draft->joint;
     joint->type = spec->type;
@@ -165,6 +199,7 @@ lw_status lw_compile_draft(lw_compiler *compiler, const lw_joint_spec *spec, lw_
     warn_of_open_angle(compiler, spec, draft);
     int at = lw_joint_quaternion(spec->type);
     if (at >= 0) lw_quat_normalise(draft->q + at);
+    move_zero(spec, draft);
     if (spec->has_v)
         for (int k = 0; k < joint->nv; k++) draft->v[k] = spec->v[k];
     for (int k = 0; k < joint->nv; k++)

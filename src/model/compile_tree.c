@@ -44,6 +44,12 @@ static lw_status explain_requests(lw_compiler *compiler, const bool *massless) {
     return LW_OK;
 }
 
+static bool has_rotor(const lw_joint_spec *joint) {
+    for (int k = 0; k < LW_JOINT_MAX_V; k++)
+        if (joint->armature[k] != 0) return true;
+    return false;
+}
+
 static void keep(lw_edge *edge, lw_keep level) {
     if (level > edge->keep) edge->keep = level;
 }
@@ -57,7 +63,7 @@ static lw_keep element_needs(const lw_force_spec *force, const lw_joint *joint) 
 }
 
 /* Describes the joints as edges of the graph, with the reasons not to cut them: given initial values, and
- * elements, constraints and motions that need their coordinates. */
+ * elements, constraints, rotors and motions that need their coordinates. */
 static void describe_edges(const lw_compiler *compiler, lw_edge *edges) {
     const lw_spec *spec = compiler->spec;
     for (size_t j = 0; j < spec->joint_count; j++) {
@@ -68,7 +74,7 @@ static void describe_edges(const lw_compiler *compiler, lw_edge *edges) {
         keep(&edges[j], spec->joints[j].has_q || spec->joints[j].has_v ? LW_KEEP_VALUES : LW_KEEP_NOT);
         if (draft->usable && lw_joint_describe(spec->joints[j].type)->screws)
             keep(&edges[j], LW_KEEP_REVOLUTIONS);
-        if (draft->prescribed) keep(&edges[j], LW_KEEP_ALWAYS);
+        if (draft->prescribed || has_rotor(&spec->joints[j])) keep(&edges[j], LW_KEEP_ALWAYS);
         edges[j].requested_cut = spec->joints[j].cut;
     }
     for (size_t k = 0; k < spec->force_count; k++) {
@@ -180,12 +186,14 @@ static void reverse_joint(lw_joint *joint, lw_pose frames[2]) {
 
 /* If a revolute or prismatic joint moves about or along a coordinate axis of the parent, the child's internal
  * frame gets the parent's axes at q = 0, so that the joint's base is not rotated (compiled_model.h). `mine`
- * is the joint's frame on the child. */
-static void align(lw_link *link, lw_pose *mine) {
+ * is the joint's frame on the child. rotor: the joint has a rotor, for which only the general kernel serves
+ * (docs/theory/armature.md). */
+static void align(lw_link *link, lw_pose *mine, bool rotor) {
     const double *B = link->R;
+    const bool plain = !link->prescribed && !rotor;
     link->kernel = LW_KERNEL_GENERAL;
     if (link->joint.kernel != LW_KERNEL_REVOLUTE && link->joint.kernel != LW_KERNEL_PRISMATIC) {
-        if (!link->prescribed && !link->joint.inverse) link->kernel = (signed char)link->joint.kernel;
+        if (plain && !link->joint.inverse) link->kernel = (signed char)link->joint.kernel;
         return;
     }
     for (int k = 0; k < 3; k++) {
@@ -194,7 +202,7 @@ static void align(lw_link *link, lw_pose *mine) {
         double R[9];
         link->joint.axis = k;
         link->joint.sign = along > 0 ? 1 : -1;
-        if (!link->prescribed) link->kernel = (signed char)(link->joint.kernel + k);
+        if (plain) link->kernel = (signed char)(link->joint.kernel + k);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) R[3 * i + j] = lw_v3_dot(mine->R + 3 * i, B + 3 * j); /* mine base' */
         memcpy(mine->R, R, sizeof R);
@@ -290,13 +298,13 @@ static void enter_coordinates(lw_model *model, int i, const lw_joint_draft *draf
 
 /* Chooses the internal frame of a body, whose parent already has one. `mine` and `theirs` are the joint's
  * frames on the body and on the parent. */
-static void choose_frame(lw_model *model, int i, lw_pose *mine, const lw_pose *theirs) {
+static void choose_frame(lw_model *model, int i, lw_pose *mine, const lw_pose *theirs, bool rotor) {
     lw_link *link = &model->links[i];
     lw_body *own = &model->bodies[i];
     const lw_pose *parent = &model->bodies[link->parent].frame;
     double identity[9];
     lw_pose_compose(parent->R, parent->p, theirs->R, theirs->p, link->R, link->p);
-    align(link, mine);
+    align(link, mine, rotor);
     link->sign = (float)link->joint.sign;
     lw_m3_identity(identity);
     link->joint.straight = memcmp(link->R, identity, sizeof identity) == 0;
@@ -316,7 +324,8 @@ static lw_status enter_link(lw_compiler *compiler, int i) {
     if (enter_body(model, body, &model->bodies[i]) != LW_OK) return LW_ERROR_MEMORY;
     if (reversed) reverse_joint(&draft.joint, draft.frames);
     enter_coordinates(model, i, &draft);
-    choose_frame(model, i, &draft.frames[reversed ? 0 : 1], &draft.frames[reversed ? 1 : 0]);
+    choose_frame(model, i, &draft.frames[reversed ? 0 : 1], &draft.frames[reversed ? 1 : 0],
+                 has_rotor(&compiler->spec->joints[j]));
     link_inertia(body, &model->links[i], &model->bodies[i]);
     return LW_OK;
 }
@@ -386,6 +395,30 @@ static void explain_cut(lw_compiler *compiler, int j) {
         lw_compile_error(
             compiler, "joint", spec->name, spec->place, "move the motion to another joint of the loop",
             "its motion is prescribed, but every joint of its loop must be kept, so it would be cut");
+    if (has_rotor(spec) && spec->cut)
+        lw_compile_error(compiler, "joint", spec->name, spec->place, "take out cut: true",
+                         "it has a rotor (armature), but where a loop is cut there is no coordinate that the "
+                         "rotor could follow");
+    else if (has_rotor(spec))
+        lw_compile_error(compiler, "joint", spec->name, spec->place,
+                         "take the armature from one joint of the loop, or make its rotor a body of its own, "
+                         "geared to the joint by a coupling",
+                         "it has a rotor (armature), but every joint of its loop must be kept, so it would "
+                         "be cut, and a cut joint has no coordinate that the rotor could follow");
+}
+
+/* Enters the inertias of rotors by speed; nothing if there are none. */
+static lw_status enter_rotors(lw_compiler *compiler) {
+    lw_model *model = compiler->model;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_joint_spec *spec = &compiler->spec->joints[model->bodies[i].joint_index];
+        const lw_link *link = &model->links[i];
+        if (!has_rotor(spec)) continue;
+        if (!model->armature) model->armature = LW_NEW(model->arena, double, model->nv + 1);
+        if (!model->armature) return LW_ERROR_MEMORY;
+        memcpy(model->armature + link->v, spec->armature, (size_t)link->joint.nv * sizeof *model->armature);
+    }
+    return LW_OK;
 }
 
 static void enter_closures(lw_compiler *compiler) {
@@ -420,6 +453,7 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
     if (status == LW_OK) status = assign_slots(compiler);
     if (status == LW_OK) status = assign_columns(model);
     if (status == LW_OK) status = list_turns(model);
+    if (status == LW_OK) status = enter_rotors(compiler);
     if (status != LW_OK) return status;
     find_relative_poses(compiler);
     enter_closures(compiler);

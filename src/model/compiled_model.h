@@ -123,6 +123,7 @@ typedef struct lw_force {
     double stiffness, damping, free_length;
     const lw_function *law;   /* of x, v, t and the vector of values, as drive and components are */
     bool law_is_potential;    /* law of x alone */
+    bool law_dissipates;      /* what the law takes is dissipation: the damping of a joint's stop */
     const lw_function *drive; /* of t, q, v */
     double viscous, coulomb, smoothing;
     int bodies[2];     /* labels */
@@ -262,6 +263,8 @@ struct lw_model {
     lw_body *bodies;     /* 0 .. body_count */
     /* Per speed: a pivot of the mass matrix below this value counts as zero (compile.c). */
     double *pivot_floor;
+    /* Per speed: inertia of a rotor that follows the coordinate; NULL if no joint has one. */
+    double *armature;
     double *q0, *v0;
     int joint_count;
     lw_joint_entry *joints; /* the spec's order */
@@ -309,6 +312,22 @@ static inline lw_rigid_inertia lw_true_inertia(const lw_model *model, int body) 
     lw_rigid_inertia I = model->links[body].inertia;
     for (int k = 0; k < 6 && model->idle_count; k++) I.second[k] -= model->bodies[body].held[k];
     return I;
+}
+
+/* Bit k: speed k of a body's joint turns a rotor. */
+static inline unsigned lw_rotor_speeds(const lw_model *model, int body) {
+    const lw_link *link = &model->links[body];
+    unsigned speeds = 0;
+    for (int k = 0; model->armature && k < link->joint.nv; k++)
+        if (model->armature[link->v + k] > 0) speeds |= 1u << k;
+    return speeds;
+}
+
+/* Kinetic energy of the rotors: J v^2 / 2 each. */
+static inline double lw_rotor_energy(const lw_model *model, const double *v) {
+    double energy = 0;
+    for (int k = 0; model->armature && k < model->nv; k++) energy += 0.5 * model->armature[k] * v[k] * v[k];
+    return energy;
 }
 
 /* Compiles a spec with the cuts that its graph asks for (lw_model_compile chooses better ones where these are

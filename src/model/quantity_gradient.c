@@ -374,6 +374,8 @@ static void kinetic(gradient *g) {
         for (int k = 0; k < 6; k++) pose[k] = -pose[k];
         add_body(g, i, pose, h);
     }
+    for (int k = 0; g->dv && g->model->armature && k < g->model->nv; k++) /* rotors: J v^2 / 2 */
+        g->dv[k] += g->model->armature[k] * g->data->v[k];
 }
 
 /* A vector of a body along an axis that is fixed in the body `axes`: u turns with it, du = delta x u. */

@@ -239,7 +239,7 @@ static double kinetic_energy(const lw_model *model, const lw_data *data) {
         double spin = lw_v3_dot(idle->axis, data->motion[idle->body].V);
         energy -= 0.5 * idle->moment * spin * spin;
     }
-    return energy;
+    return energy + lw_rotor_energy(model, data->v);
 }
 
 static double potential_energy(const lw_model *model, const lw_data *data, const lw_quantity_source *source) {

@@ -224,6 +224,7 @@ bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint) {
                              lw_joint_type_name(joint->type), nv);
             break;
         }
+    lw_validate_coordinates(compiler, joint);
     int at = lw_joint_quaternion(joint->type);
     if (at >= 0 && joint->has_q && joint->q[at] == 0 && lw_v3_norm(joint->q + at + 1) == 0)
         lw_compile_error(compiler, "joint", name, first_known(places->q, joint->place),

@@ -172,6 +172,7 @@ static void momentum(const lw_solver *s, const double *speeds, double *momenta, 
         lw_wrench_to_parent(data->motion[i].R, data->motion[i].p, momenta + 6 * i, up);
         if (link->parent > 0) lw_v6_axpy(1, up, momenta + 6 * link->parent);
     }
+    for (int k = 0; model->armature && k < model->nv; k++) force[k] += model->armature[k] * speeds[k];
 }
 
 lw_status lw_solver_mass_matrix(lw_solver *s, double t, const double *q, int columns, const double *basis,

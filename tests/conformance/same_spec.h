@@ -80,6 +80,14 @@ static void same_joint(const lw_joint_spec *a, const lw_joint_spec *b) {
     same_int(a->name, "has_v", a->has_v, b->has_v);
     if (a->has_q) same_numbers(a->name, "q", a->q, b->q, lw_joint_type_q(a->type, axes));
     if (a->has_v) same_numbers(a->name, "v", a->v, b->v, lw_joint_type_v(a->type, axes));
+    same_numbers(a->name, "armature", a->armature, b->armature, LW_JOINT_MAX_V);
+    same_numbers(a->name, "zero", a->zero, b->zero, LW_JOINT_MAX_V);
+    same_numbers(a->name, "limits", a->limits[0], b->limits[0], 2 * LW_JOINT_MAX_V);
+    same_int(a->name, "stop", (int)a->stop, (int)b->stop);
+    same_numbers(a->name, "stiffness of the stop", a->stop_stiffness, b->stop_stiffness, LW_JOINT_MAX_V);
+    same_numbers(a->name, "damping of the stop", a->stop_damping, b->stop_damping, LW_JOINT_MAX_V);
+    same_numbers(a->name, "restitution of the stop", a->stop_restitution, b->stop_restitution,
+                 LW_JOINT_MAX_V);
     for (int k = 0; k < lw_joint_type_v(a->type, axes); k++)
         same_text(a->name, "motion", a->motion[k], b->motion[k]);
     same_int(a->name, "cut", a->cut, b->cut);

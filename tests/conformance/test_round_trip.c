@@ -385,6 +385,12 @@ static void enrich(lw_random *random, lw_spec *spec) {
         joint->has_v = random_below(random, 2) && moves;
         random_vector(random, LW_JOINT_MAX_Q, 1, joint->q);
         random_vector(random, LW_JOINT_MAX_V, 1, joint->v);
+        int count = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+        bool ball = joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
+        for (int i = 0; i < count && !ball; i++) {
+            if (random_below(random, 3) == 0) joint->armature[i] = random_between(random, 0, 2);
+            if (random_below(random, 3) == 0) joint->zero[i] = random_between(random, -2, 2);
+        }
     }
     assert_int_equal(lw_spec_add_parameter(spec, "a_b", odd_number(random)), LW_OK);
     assert_int_equal(lw_spec_add_parameter(spec, "b2", odd_number(random)), LW_OK);

@@ -196,10 +196,10 @@ static void test_damage(void **state) {
         free(part);
     }
     expect_refusal(NULL, 100, "no saved model");
-    b.at[8] = 3; /* a newer version */
+    b.at[8] = 4; /* a newer version */
     uint32_t sum = lw_crc32(b.at, b.size - 4);
     for (int k = 0; k < 4; k++) b.at[b.size - 4 + (size_t)k] = (unsigned char)(sum >> 8 * k);
-    expect_refusal(b.at, b.size, "version 3");
+    expect_refusal(b.at, b.size, "version 4");
     assert_int_equal(lw_spec_load(b.at, b.size, NULL, NULL), LW_ERROR_ARGUMENT);
     assert_int_equal(lw_spec_save(NULL, NULL, 0, NULL), LW_ERROR_ARGUMENT);
     free(b.at);

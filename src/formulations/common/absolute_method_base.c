@@ -105,8 +105,22 @@ lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotat
     return LW_OK;
 }
 
+lw_status lw_needs_no_rotors(const lw_model *model, lw_error *error) {
+    for (int i = 1; i <= model->body_count && model->armature; i++) {
+        const lw_joint_entry *joint = &model->joints[model->bodies[i].joint_index];
+        if (lw_rotor_speeds(model, i))
+            return lw_fail_at(
+                error, LW_ERROR_UNSUPPORTED, model->file, joint->place, "joint", joint->name,
+                "take a method in joint coordinates: tree, cut, rcr or partition",
+                "it has a rotor (armature), whose inertia belongs to the joint's coordinate and "
+                "to no body, and this method knows the inertia of bodies only");
+    }
+    return LW_OK;
+}
+
 lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
     lw_error body = {0}; /* the one at fault */
+    if (lw_needs_no_rotors(model, error) != LW_OK) return LW_ERROR_UNSUPPORTED;
     if (lw_needs_inverse("", model, true, NULL) == LW_OK) return LW_OK;
     lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
     lw_kkt_sparse *kkt = s ? lw_kkt_sparse_create(model, s->rows) : NULL;

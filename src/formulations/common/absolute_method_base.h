@@ -39,8 +39,10 @@ lw_status lw_dense_limit(const char *method, int unknowns, lw_error *error);
  * inertia. */
 lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotation, lw_error *error);
 
-/* Refuses bodies without mass or inertia whose motion no other body's inertia determines (in the initial
- * state): then some acceleration is undetermined for every method. */
+/* Refuses joints with rotors, for methods that know the inertia of bodies only. */
+lw_status lw_needs_no_rotors(const lw_model *model, lw_error *error);
+/* For such methods: refuses rotors, and bodies without mass or inertia whose motion no other body's inertia
+ * determines (in the initial state): then some acceleration is undetermined for every method. */
 lw_status lw_needs_determined(const lw_model *model, lw_error *error);
 
 /* For the table of functions. */

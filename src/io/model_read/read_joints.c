@@ -237,6 +237,8 @@ static void joint_keys(lw_joint_type type, bool moves, key_list *keys) {
     }
     geometry_keys(type, keys);
     if (lw_joint_describe(type)->screws) add_key(keys, "lead");
+    static const char *const of_coordinates[] = {"armature", "zero", "limits", "stop"};
+    for (int k = 0; k < 2 && moves && !turns_freely(type); k++) add_key(keys, of_coordinates[k]);
     if (turns_freely(type)) {
         add_key(keys, "rotation");
         add_key(keys, "angular_velocity");
@@ -252,7 +254,11 @@ static lw_joint_places places_of(const lw_yaml *entry, const lw_joint_spec *join
     lw_joint_places places = {.between = lw_reader_place(entry, "between"),
                               .lead = lw_reader_place(entry, "lead"),
                               .q = lw_reader_place(entry, "q"),
-                              .v = lw_reader_place(entry, "v")};
+                              .v = lw_reader_place(entry, "v"),
+                              .armature = lw_reader_place(entry, "armature"),
+                              .zero = lw_reader_place(entry, "zero"),
+                              .limits = lw_reader_place(entry, "limits"),
+                              .stop = lw_reader_place(entry, "stop")};
     for (int side = 0; side < 2; side++) {
         const lw_yaml *map = lw_yaml_get(entry, side == 0 ? "first" : "second");
         if (!map && side == 0) map = entry; /* The geometry is given in the world. */
@@ -319,6 +325,7 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
         if (moves) {
             read_state(reader, entry, &joint);
             read_motion(reader, entry, &joint);
+            if (!turns_freely(joint.type)) lw_read_joint_coordinates(reader, entry, &joint);
         }
     }
     if (reader->faults - reader->harmless > before || (!bodies && reader->muted)) return;

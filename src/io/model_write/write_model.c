@@ -285,6 +285,51 @@ static void put_motion(lw_writer *w, const char *const *motion, int count) {
     }
 }
 
+/* Writes one limit: null is none. */
+static void put_limit(lw_writer *w, double limit) {
+    if (isfinite(limit))
+        lw_put_number(w, limit);
+    else
+        lw_put(w, "null");
+}
+
+static void put_limits(lw_writer *w, const double (*limits)[2], int count) {
+    lw_put_key(w, "limits");
+    for (int k = 0; k < count; k++) {
+        if (count > 1) lw_put(w, k ? ", " : "[");
+        size_t part = w->length;
+        if (nothing(limits[k], 2)) {
+            lw_put(w, "null");
+        } else {
+            lw_put(w, "[");
+            put_limit(w, limits[k][0]);
+            lw_put(w, ", ");
+            put_limit(w, limits[k][1]);
+            lw_put(w, "]");
+        }
+        if (k > 0) lw_fit(w, part);
+    }
+    if (count > 1) lw_put(w, "]");
+}
+
+/* Writes rotors, zeros, limits and stops. */
+static void put_coordinates(lw_writer *w, const lw_joint_spec *joint, int count) {
+    if (!nothing(joint->armature, (size_t)count)) put_values(w, "armature", joint->armature, count);
+    if (!nothing(joint->zero, (size_t)count)) put_values(w, "zero", joint->zero, count);
+    if (!nothing(joint->limits[0], 2 * (size_t)count)) put_limits(w, joint->limits, count);
+    if (joint->stop == LW_STOP_NONE) return;
+    lw_put_key(w, "stop");
+    lw_open(w);
+    if (joint->stop == LW_STOP_SPRING) {
+        put_values(w, "stiffness", joint->stop_stiffness, count);
+        if (!nothing(joint->stop_damping, (size_t)count))
+            put_values(w, "damping", joint->stop_damping, count);
+    } else {
+        put_values(w, "restitution", joint->stop_restitution, count);
+    }
+    lw_close(w);
+}
+
 static void put_joint(lw_writer *w, const lw_joint_spec *joint) {
     int axes = joint->geometry[0].axis_count;
     lw_put_entry(w, "joint", joint->name);
@@ -297,6 +342,7 @@ static void put_joint(lw_writer *w, const lw_joint_spec *joint) {
     if (joint->has_q && moves) put_values(w, "q", joint->q, lw_joint_type_q(joint->type, axes));
     if (joint->has_v && moves) put_values(w, "v", joint->v, lw_joint_type_v(joint->type, axes));
     put_motion(w, joint->motion, lw_joint_type_v(joint->type, axes));
+    if (!lw_joint_describe(joint->type)->ball) put_coordinates(w, joint, lw_joint_type_v(joint->type, axes));
     if (joint->cut) put_word(w, "cut", "true");
     lw_end_entry(w);
 }

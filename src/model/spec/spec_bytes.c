@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { VERSION = 2, HEAD = 20, TAIL = 4 };
+enum { VERSION = 3, HEAD = 20, TAIL = 4 };
 
 static const char magic[8] = {'l', 'i', 'n', 'k', 'w', 'o', 'r', 'k'};
 
@@ -162,6 +162,12 @@ static const field joint_fields[] = {FIELD(lw_joint_spec, geometry[0].point),
                                      FIELD(lw_joint_spec, lead),
                                      FIELD(lw_joint_spec, q),
                                      FIELD(lw_joint_spec, v),
+                                     FIELD(lw_joint_spec, armature),
+                                     FIELD(lw_joint_spec, zero),
+                                     FIELD(lw_joint_spec, limits),
+                                     FIELD(lw_joint_spec, stop_stiffness),
+                                     FIELD(lw_joint_spec, stop_damping),
+                                     FIELD(lw_joint_spec, stop_restitution),
                                      {0, 0}};
 static const field force_fields[] = {FIELD(lw_force_spec, points),
                                      FIELD(lw_force_spec, rotation),
@@ -254,6 +260,7 @@ static void walk_joint(walk *w, lw_joint_spec *joint) {
     walk_flag(w, &joint->has_q);
     walk_flag(w, &joint->has_v);
     walk_flag(w, &joint->cut);
+    WALK_ENUM(w, joint->stop, lw_stop_kind, LW_STOP_KINDS);
     walk_fields(w, joint_fields, joint);
     for (int k = 0; k < LW_JOINT_MAX_V; k++) walk_text(w, &joint->motion[k]);
     walk_place(w, &joint->place);
@@ -644,7 +651,7 @@ lw_status lw_spec_load(const void *bytes, size_t size, lw_spec **out, lw_error *
                        "the saved model is damaged: its checksum differs");
     if (version != VERSION)
         return lw_fail(error, LW_ERROR_FILE, NULL,
-                       "this library reads version 2; save the model again with it",
+                       "this library reads version 3; save the model again with it",
                        "version %llu of saved models is not known", (unsigned long long)version);
     lw_spec *spec = lw_spec_create(NULL);
     char *text = spec ? LW_NEW(spec->arena, char, size + 1) : NULL;
