@@ -25,7 +25,7 @@ static const char *force_type(const cli_model *m, const char *name) {
         const lw_force_spec *force = lw_spec_force(m->spec, i);
         if (force->name && strcmp(force->name, name) == 0) return lw_force_type_name(force->type);
     }
-    return "";
+    return "stop"; /* A joint's, which has made it itself. */
 }
 
 /* The reason why a method does not apply, with the object concerned, without the file. */
@@ -82,7 +82,29 @@ static void print_range(char *text, size_t size, int first, int count) {
         snprintf(text, size, "%d..%d", first, first + count - 1);
 }
 
-static void print_joints(const lw_model *model) {
+static void print_values(const char *what, const double *values, int count) {
+    bool any = false;
+    for (int k = 0; k < count; k++) any |= values[k] != 0;
+    if (!any) return;
+    printf("  %s", what);
+    for (int k = 0; k < count; k++) printf(" %.6g", values[k]);
+}
+
+/* Prints what a joint says of its coordinates: rotors, zeros, limits and stops. */
+static void print_coordinates(const lw_joint_spec *joint) {
+    static const char *const stops[] = {"", "  stop: spring", "  stop: impact"};
+    int count = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+    print_values("armature", joint->armature, count);
+    print_values("zero", joint->zero, count);
+    for (int k = 0; k < count; k++)
+        if (joint->limits[k][0] < joint->limits[k][1])
+            printf("  limits %s%.0d%s[%.6g, %.6g]", count > 1 ? "of coordinate " : "", count > 1 ? k + 1 : 0,
+                   count > 1 ? " " : "", joint->limits[k][0], joint->limits[k][1]);
+    printf("%s", stops[joint->stop]);
+}
+
+static void print_joints(const cli_model *m) {
+    const lw_model *model = m->model;
     printf("\njoints\n  %-20s %-12s %-20s %-20s %7s %7s\n", "joint", "type", "first", "second", "q", "v");
     for (int i = 0; i < lw_model_joint_count(model); i++) {
         lw_joint_info joint = lw_model_joint_info(model, i);
@@ -98,6 +120,7 @@ static void print_joints(const lw_model *model) {
             for (int k = 0; k < joint.v_count; k++)
                 if ((joint.prescribed >> k) & 1u) printf(" %d", joint.v + k);
         }
+        print_coordinates(lw_spec_joint(m->spec, (size_t)i));
         printf("\n");
     }
 }
@@ -201,7 +224,7 @@ static void print_text(const cli_model *m, const info_start *start, bool matrice
     printf("  %d coordinates q, %d speeds v, of which %d prescribed; %d closure rows\n",
            lw_model_q_size(model), lw_model_v_size(model), sum.prescribed, sum.closure_rows);
     print_bodies(model);
-    print_joints(model);
+    print_joints(m);
     if (matrices || n <= MATRIX_MAX) print_graph(model, sum.bases);
     print_loops(model);
     info_print_cuts(m);
@@ -228,7 +251,28 @@ static void json_bodies(json *j, const lw_model *model) {
     json_array_end(j);
 }
 
-static void json_joints(json *j, const lw_model *model) {
+/* Of those that have them: rotors, zeros, limits (null: open) and stops. */
+static void json_coordinates(json *j, const lw_joint_spec *joint) {
+    static const char *const stops[] = {"", "spring", "impact"};
+    int count = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+    bool rotor = false, moved = false, limited = false;
+    for (int k = 0; k < count; k++) {
+        rotor |= joint->armature[k] != 0, moved |= joint->zero[k] != 0;
+        limited |= joint->limits[k][0] < joint->limits[k][1];
+    }
+    if (rotor) json_numbers(j, "armature", joint->armature, count);
+    if (moved) json_numbers(j, "zero", joint->zero, count);
+    if (limited) {
+        json_array(j, "limits");
+        for (int k = 0; k < count; k++)
+            json_numbers(j, NULL, joint->limits[k], joint->limits[k][0] < joint->limits[k][1] ? 2 : 0);
+        json_array_end(j);
+    }
+    if (joint->stop) json_text(j, "stop", stops[joint->stop]);
+}
+
+static void json_joints(json *j, const cli_model *m) {
+    const lw_model *model = m->model;
     json_array(j, "joints");
     for (int i = 0; i < lw_model_joint_count(model); i++) {
         lw_joint_info joint = lw_model_joint_info(model, i);
@@ -249,6 +293,7 @@ static void json_joints(json *j, const lw_model *model) {
         for (int k = 0; !joint.cut && k < joint.v_count; k++)
             json_bool(j, NULL, (joint.prescribed >> k) & 1u);
         json_array_end(j);
+        json_coordinates(j, lw_spec_joint(m->spec, (size_t)i));
         json_object_end(j);
     }
     json_array_end(j);
@@ -357,7 +402,7 @@ static int print_json(const cli_command *command, const cli_model *m, const info
     json_object(&j, NULL);
     json_text(&j, "name", lw_model_name(model));
     json_bodies(&j, model);
-    json_joints(&j, model);
+    json_joints(&j, m);
     json_graph(&j, m);
     json_object(&j, "dof");
     json_integer(&j, "q", lw_model_q_size(model));

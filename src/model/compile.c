@@ -418,10 +418,13 @@ lw_status lw_compile_as_cut(const lw_spec *spec, const lw_allocator *allocator, 
     lw_arena *arena = lw_arena_create(allocator), *scratch = lw_arena_create(allocator);
     lw_model *model = LW_NEW(arena, lw_model, 1);
     lw_status status = LW_ERROR_MEMORY;
-    lw_compiler compiler = {.spec = spec, .report = report, .scratch = scratch, .model = model};
+    lw_spec whole;
+    lw_compiler compiler = {.spec = &whole, .report = report, .scratch = scratch, .model = model};
     if (model && scratch) {
         model->arena = arena;
-        status = compile(&compiler);
+        status = lw_expand_limits(spec, scratch, &whole);
+        compiler.given_forces = (int)spec->force_count;
+        if (status == LW_OK) status = compile(&compiler);
     }
     lw_arena_destroy(scratch);
     if (status == LW_OK && compiler.errors) status = LW_ERROR_MODEL;

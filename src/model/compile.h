@@ -8,6 +8,7 @@
  *   compile_signals.c   inputs, user states, signals, outputs: the vector of values that expressions read
  *   compile_forces.c    force elements, constraints, prescribed motions
  *   compile_events.c    events
+ *   compile_limits.c    limits and stops of joints as forces and events
  *   idle_spins.c        rotations that move no inertia and on which nothing acts
  */
 #ifndef LW_COMPILE_H
@@ -111,6 +112,9 @@ bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint,
 /* validate.c: false after an error. */
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body);
 bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint);
+/* compile_limits.c: *spec is a given one with the forces and events of its joints' limits and stops behind
+ * its own; what is added belongs to the arena. */
+lw_status lw_expand_limits(const lw_spec *given, lw_arena *arena, lw_spec *spec);
 /* validate_coordinates.c: armature, zero, limits and stop of a joint of a known type. */
 void lw_validate_coordinates(lw_compiler *compiler, const lw_joint_spec *joint);
 void lw_validate_planar(lw_compiler *compiler);

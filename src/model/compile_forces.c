@@ -394,6 +394,9 @@ lw_status lw_compile_forces(lw_compiler *compiler) {
     for (size_t k = 0; k < spec->force_count; k++) {
         lw_force *force = &model->forces[k];
         compile_force(compiler, &spec->forces[k], force);
+        /* Of a stop, what is not potential is damping (compile_limits.c). */
+        force->law_dissipates =
+            !compiler->partial && (int)k >= compiler->given_forces && force->law && !force->law_is_potential;
         model->depends_on_time |=
             (force->law && !force->law_is_potential && lw_function_uses(force->law, 2)) ||
             (force->drive && lw_function_uses(force->drive, 0));

@@ -75,6 +75,9 @@ static void describe_edges(const lw_compiler *compiler, lw_edge *edges) {
         if (draft->usable && lw_joint_describe(spec->joints[j].type)->screws)
             keep(&edges[j], LW_KEEP_REVOLUTIONS);
         if (draft->prescribed || has_rotor(&spec->joints[j])) keep(&edges[j], LW_KEEP_ALWAYS);
+        for (int k = 0; k < draft->joint.nv; k++)
+            if (spec->joints[j].limits[k][0] < spec->joints[j].limits[k][1])
+                keep(&edges[j], LW_KEEP_REVOLUTIONS);
         edges[j].requested_cut = spec->joints[j].cut;
     }
     for (size_t k = 0; k < spec->force_count; k++) {

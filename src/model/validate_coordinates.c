@@ -86,6 +86,12 @@ static void check_limits(lw_compiler *compiler, const lw_joint_spec *joint, cons
                              "limits [%g, %g] do not ascend", limits[0], limits[1]);
             return;
         }
+        double start = joint->has_q ? joint->q[k] : joint->zero[k];
+        if (!joint->motion[k] && !(start >= limits[0] && start <= limits[1]))
+            lw_compile_warning(
+                compiler, "joint", joint->name, place,
+                "start within the limits, or give zero if the drawn pose is another coordinate",
+                "it starts at %g, beyond its limits [%g, %g]", start, limits[0], limits[1]);
     }
 }
 

@@ -358,6 +358,28 @@ static const char *random_expression(lw_random *random) {
     return expressions[random_below(random, (int)(sizeof expressions / sizeof *expressions))];
 }
 
+/* Rotors, zeros, limits and stops, from a sequence of their own. */
+static lw_random extras = {20240229};
+static void say_of_coordinates(lw_joint_spec *joint) {
+    int count = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+    bool ball = joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
+    for (int i = 0; i < count && !ball; i++) {
+        if (random_below(&extras, 3) == 0) joint->armature[i] = random_between(&extras, 0, 2);
+        if (random_below(&extras, 3) == 0) joint->zero[i] = random_between(&extras, -2, 2);
+        if (random_below(&extras, 3) == 0) {
+            joint->stop = (lw_stop_kind)random_below(&extras, joint->motion[i] ? 2 : LW_STOP_KINDS);
+            joint->limits[i][0] = random_below(&extras, 3) ? random_between(&extras, -9, -7) : -HUGE_VAL;
+            joint->limits[i][1] = random_between(&extras, 7, 9);
+        }
+    }
+    for (int i = 0; i < count && joint->stop == LW_STOP_SPRING; i++) {
+        joint->stop_stiffness[i] = random_between(&extras, 1, 9);
+        if (random_below(&extras, 2)) joint->stop_damping[i] = random_between(&extras, 1, 9);
+    }
+    for (int i = 0; i < count && joint->stop == LW_STOP_IMPACT; i++)
+        joint->stop_restitution[i] = random_between(&extras, 0, 1);
+}
+
 /* Random initial states, shapes, planar bodies and points, where the model stays sound; parameters, run. */
 static void enrich(lw_random *random, lw_spec *spec) {
     for (size_t k = 0; k < lw_spec_body_count(spec); k++) {
@@ -385,12 +407,7 @@ static void enrich(lw_random *random, lw_spec *spec) {
         joint->has_v = random_below(random, 2) && moves;
         random_vector(random, LW_JOINT_MAX_Q, 1, joint->q);
         random_vector(random, LW_JOINT_MAX_V, 1, joint->v);
-        int count = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
-        bool ball = joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
-        for (int i = 0; i < count && !ball; i++) {
-            if (random_below(random, 3) == 0) joint->armature[i] = random_between(random, 0, 2);
-            if (random_below(random, 3) == 0) joint->zero[i] = random_between(random, -2, 2);
-        }
+        say_of_coordinates(joint);
     }
     assert_int_equal(lw_spec_add_parameter(spec, "a_b", odd_number(random)), LW_OK);
     assert_int_equal(lw_spec_add_parameter(spec, "b2", odd_number(random)), LW_OK);

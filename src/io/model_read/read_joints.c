@@ -238,7 +238,7 @@ static void joint_keys(lw_joint_type type, bool moves, key_list *keys) {
     geometry_keys(type, keys);
     if (lw_joint_describe(type)->screws) add_key(keys, "lead");
     static const char *const of_coordinates[] = {"armature", "zero", "limits", "stop"};
-    for (int k = 0; k < 2 && moves && !turns_freely(type); k++) add_key(keys, of_coordinates[k]);
+    for (int k = 0; k < 4 && moves && !turns_freely(type); k++) add_key(keys, of_coordinates[k]);
     if (turns_freely(type)) {
         add_key(keys, "rotation");
         add_key(keys, "angular_velocity");
