@@ -3,6 +3,7 @@
  */
 #include "io/model_read/reader.h"
 #include "model/joint_types.h"
+#include "model/spec/spec_storage.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,6 +70,19 @@ static void read_stop(lw_reader *reader, const lw_yaml *node, const lw_quantity 
     read_values(reader, spring, "stiffness", stiffness, count, joint->stop_stiffness);
     read_values(reader, lw_yaml_get(node, "damping"), "damping", damping, count, joint->stop_damping);
     read_values(reader, impact, "restitution", plain, count, joint->stop_restitution);
+}
+
+/* Their places in the file, where the joint has any of them. */
+void lw_place_joint_coordinates(const lw_yaml *entry, const lw_joint_spec *joint, lw_joint_places *places) {
+    bool any = joint->stop != LW_STOP_NONE;
+    for (int k = 0; k < MOST; k++)
+        any |= joint->armature[k] != 0 || joint->zero[k] != 0 || joint->limits[k][0] < joint->limits[k][1] ||
+               joint->limits[k][0] > joint->limits[k][1];
+    if (!any) return;
+    places->armature = lw_reader_place(entry, "armature");
+    places->zero = lw_reader_place(entry, "zero");
+    places->limits = lw_reader_place(entry, "limits");
+    places->stop = lw_reader_place(entry, "stop");
 }
 
 void lw_read_joint_coordinates(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {

@@ -254,11 +254,8 @@ static lw_joint_places places_of(const lw_yaml *entry, const lw_joint_spec *join
     lw_joint_places places = {.between = lw_reader_place(entry, "between"),
                               .lead = lw_reader_place(entry, "lead"),
                               .q = lw_reader_place(entry, "q"),
-                              .v = lw_reader_place(entry, "v"),
-                              .armature = lw_reader_place(entry, "armature"),
-                              .zero = lw_reader_place(entry, "zero"),
-                              .limits = lw_reader_place(entry, "limits"),
-                              .stop = lw_reader_place(entry, "stop")};
+                              .v = lw_reader_place(entry, "v")};
+    lw_place_joint_coordinates(entry, joint, &places);
     for (int side = 0; side < 2; side++) {
         const lw_yaml *map = lw_yaml_get(entry, side == 0 ? "first" : "second");
         if (!map && side == 0) map = entry; /* The geometry is given in the world. */

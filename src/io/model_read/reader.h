@@ -224,6 +224,9 @@ typedef struct lw_coordinate_quantities {
 lw_coordinate_quantities lw_quantities_of(lw_quantity coordinate);
 /* read_joint_coordinates.c: armature, zero, limits and stop of a joint without a ball. */
 void lw_read_joint_coordinates(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint);
+struct lw_joint_places;
+void lw_place_joint_coordinates(const lw_yaml *entry, const lw_joint_spec *joint,
+                                struct lw_joint_places *places);
 /* Key coordinate of a map that names a joint: which speed; the only one if the joint has one. */
 bool lw_reader_coordinate(lw_reader *reader, const lw_yaml *map, const lw_named *joint, int *coordinate);
 

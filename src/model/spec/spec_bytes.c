@@ -169,6 +169,7 @@ static const field joint_fields[] = {FIELD(lw_joint_spec, geometry[0].point),
                                      FIELD(lw_joint_spec, stop_damping),
                                      FIELD(lw_joint_spec, stop_restitution),
                                      {0, 0}};
+enum { JOINT_USUAL = 7 }; /* Fields behind these are written only where one is not zero. */
 static const field force_fields[] = {FIELD(lw_force_spec, points),
                                      FIELD(lw_force_spec, rotation),
                                      FIELD(lw_force_spec, stiffness),
@@ -195,9 +196,20 @@ static const field *const owner_fields[LW_OWNERS] = {
     [LW_OWNER_CONSTRAINT] = constraint_fields, [LW_OWNER_STATE] = state_fields,
 };
 
+static void walk_field(walk *w, const field *one, void *object) {
+    walk_numbers(w, (double *)(void *)((char *)object + one->offset), one->count);
+}
 static void walk_fields(walk *w, const field *fields, void *object) {
+    for (; fields->count; fields++) walk_field(w, fields, object);
+}
+
+/* Is some number in these fields other than zero, by its bits? */
+static bool any_in(const field *fields, const void *object) {
+    static const double zeros[2 * LW_JOINT_MAX_V];
     for (; fields->count; fields++)
-        walk_numbers(w, (double *)(void *)((char *)object + fields->offset), fields->count);
+        if (memcmp((const char *)object + fields->offset, zeros, fields->count * sizeof *zeros) != 0)
+            return true;
+    return false;
 }
 
 /* The number of the field at this offset. */
@@ -261,7 +273,10 @@ static void walk_joint(walk *w, lw_joint_spec *joint) {
     walk_flag(w, &joint->has_v);
     walk_flag(w, &joint->cut);
     WALK_ENUM(w, joint->stop, lw_stop_kind, LW_STOP_KINDS);
-    walk_fields(w, joint_fields, joint);
+    for (int k = 0; k < JOINT_USUAL; k++) walk_field(w, &joint_fields[k], joint);
+    bool more = !reading(w) && any_in(joint_fields + JOINT_USUAL, joint);
+    walk_flag(w, &more);
+    if (more) walk_fields(w, joint_fields + JOINT_USUAL, joint);
     for (int k = 0; k < LW_JOINT_MAX_V; k++) walk_text(w, &joint->motion[k]);
     walk_place(w, &joint->place);
 }
@@ -382,6 +397,11 @@ static void walk_joint_places(walk *w, lw_joint_places *p) {
     lw_place *const places[] = {&p->between, &p->lead, &p->q, &p->v, &p->point[0], &p->point[1]};
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) walk_place(w, places[k]);
     for (int k = 0; k < 6; k++) walk_place(w, &p->axes[k / 3][k % 3]);
+    lw_place *const rare[] = {&p->armature, &p->zero, &p->limits, &p->stop};
+    bool more = false;
+    for (int k = 0; k < 4 && !reading(w); k++) more |= rare[k]->line != 0;
+    walk_flag(w, &more);
+    for (int k = 0; k < 4 && more; k++) walk_place(w, rare[k]);
 }
 
 /* --- lists ---------------------------------------------------------------------------------------- */
