@@ -217,6 +217,7 @@ typedef struct lw_force_spec {
 
     /* drive: generalised force, an expression of t, q, v (the driven coordinate and its speed) */
     const char *drive;
+    double limit; /* drive: its largest force, either way; 0: there is none */
 
     /* friction: -(viscous v + coulomb tanh(v / smoothing)) */
     double viscous, coulomb, smoothing;

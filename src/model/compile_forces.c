@@ -316,6 +316,24 @@ static lw_quantity effort_at(const lw_compiler *compiler, const lw_force_spec *s
     return lw_joint_speed_turns(type->type, spec->coordinate) ? LW_TORQUE : LW_FORCE;
 }
 
+/* Of a drive that is sound, no more than its limit acts: as min and max its switching is located. */
+static void limit_drive(lw_compiler *compiler, const lw_force_spec *spec, const lw_expression_text *text,
+                        lw_force *force) {
+    if (!(spec->limit > 0) || !isfinite(spec->limit)) {
+        lw_compile_error(compiler, "force", spec->name, spec->place,
+                         "give the largest force, a positive number",
+                         "limit %g is no limit of a drive's force", spec->limit);
+        return;
+    }
+    const size_t size = strlen(spec->drive) + 100;
+    char *limited = LW_NEW(compiler->scratch, char, size);
+    if (!limited) return; /* lw_compile_forces fails. */
+    snprintf(limited, size, "max(-%.17g, min(%.17g, (%s)))", spec->limit, spec->limit, spec->drive);
+    lw_expression_text whole = *text;
+    whole.text = limited;
+    force->drive = lw_compile_function(compiler, &whole, of_drive, 3, LW_USE_FORCE);
+}
+
 static void compile_drive(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
     const lw_quantity effort = effort_at(compiler, spec);
     const lw_expression_text text = {"force", spec->name, spec->place,
@@ -323,6 +341,7 @@ static void compile_drive(lw_compiler *compiler, const lw_force_spec *spec, lw_f
     if (spec->drive) {
         force->drive = lw_compile_function(compiler, &text, of_drive, 3, LW_USE_FORCE);
         lw_compile_measure(compiler, &text, force->drive, effort);
+        if (force->drive && spec->limit != 0) limit_drive(compiler, spec, &text, force);
     } else
         lw_compile_error(compiler, "force", spec->name, spec->place, "give an expression of t, q and v",
                          "has no force");
@@ -406,7 +425,7 @@ lw_status lw_compile_forces(lw_compiler *compiler) {
                                     spec->forces[k].type == LW_FORCE_BUSHING ||
                                     spec->forces[k].type == LW_FORCE_APPLIED;
     }
-    return LW_OK;
+    return lw_arena_failed(compiler->scratch) ? LW_ERROR_MEMORY : LW_OK;
 }
 
 /* Returns whether the force of some element depends on this coordinate of the joint that closes a loop. */

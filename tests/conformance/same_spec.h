@@ -135,6 +135,7 @@ static void same_force(const lw_force_spec *a, const lw_force_spec *b) {
         break;
     case LW_FORCE_DRIVE:
         same_text(name, "drive", a->drive, b->drive);
+        same_number(name, "limit", a->limit, b->limit);
         break;
     case LW_FORCE_FRICTION:
         same_number(name, "viscous", a->viscous, b->viscous);

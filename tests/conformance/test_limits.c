@@ -5,7 +5,7 @@
  *              the slide has lost is booked as dissipation
  *   impacts    the speed after it, and the loss
  *   loops      the same notes and the same motion wherever the loop is cut, the limited joint included
- *   faults     what a joint may not say
+ *   drives     no more than their limit acts
  */
 #include "build.h"
 #include "random_model.h"
@@ -177,6 +177,34 @@ static void an_impact_reverses(void **state) {
     lw_model_destroy(model);
 }
 
+/* A drive towards 0.4 m with more force than it may have: as one whose expression says so itself. */
+static void a_drive_has_its_limit(void **state) {
+    (void)state;
+    static const char *const drives[] = {"force: 400*(0.4 - q) - 20*v, limit: 30 N",
+                                         "force: 'max(-30, min(30, 400*(0.4 - q) - 20*v))'",
+                                         "force: 400*(0.4 - q) - 20*v"};
+    char text[2048];
+    course c[3];
+    for (int k = 0; k < 3; k++) {
+        int length = snprintf(text, sizeof text, slide, 0.0, "-2, 2", "");
+        snprintf(text + length, sizeof text - (size_t)length,
+                 "forces:\n  motor: {type: drive, joint: rail, %s}\n", drives[k]);
+        lw_model *model = read_text(text);
+        lw_data *data;
+        double vdot;
+        assert_int_equal(lw_data_create(model, NULL, &data), LW_OK);
+        const double zero = 0;
+        assert_int_equal(lw_tree_forward_dynamics(model, data, 0, &zero, &zero, NULL, &vdot, NULL), LW_OK);
+        assert_true(fabs(vdot - (k < 2 ? 15 : 80)) < 1e-12);
+        lw_data_destroy(data);
+        run(model, "tree", 1, &c[k]);
+        assert_true(c[k].summary.energy_max_drift < 1e-9);
+        lw_model_destroy(model);
+    }
+    assert_true(c[0].q == c[1].q && c[0].v == c[1].v && c[0].ledger.drives == c[1].ledger.drives);
+    assert_true(fabs(c[0].q - c[2].q) > 1e-6);
+}
+
 /* Limits in every joint of a four-bar, a spring at one of them: wherever it is cut, and by whichever method. */
 static void the_cut_does_not_matter(void **state) {
     (void)state;
@@ -220,9 +248,9 @@ static void the_cut_does_not_matter(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_limit_is_noted),        cmocka_unit_test(a_spring_throws_back),
-        cmocka_unit_test(damping_takes_energy),    cmocka_unit_test(an_impact_reverses),
-        cmocka_unit_test(the_cut_does_not_matter),
+        cmocka_unit_test(a_limit_is_noted),      cmocka_unit_test(a_spring_throws_back),
+        cmocka_unit_test(damping_takes_energy),  cmocka_unit_test(an_impact_reverses),
+        cmocka_unit_test(a_drive_has_its_limit), cmocka_unit_test(the_cut_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

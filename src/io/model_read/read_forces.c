@@ -188,6 +188,13 @@ static bool read_drive(lw_reader *reader, const lw_yaml *entry, lw_force_spec *f
         {"t", "q", "v"}, {LW_TIME, measured.coordinate, measured.speed}, LW_INPUTS_ALLOWED};
     force->drive = lw_reader_function(reader, node ? node : torque, node ? "force" : "torque", measured.force,
                                       &variables);
+    if (!lw_yaml_get(entry, "limit")) return good;
+    lw_reader_key_number(reader, entry, "limit", measured.force, &force->limit);
+    if (force->limit == 0) {
+        lw_reader_fault(reader, lw_reader_place(entry, "limit"), "give the largest force, or leave limit out",
+                        "a limit of zero leaves nothing of the drive");
+        return false;
+    }
     return good;
 }
 
@@ -221,7 +228,7 @@ static const struct force_type {
                            "damping"}},
     [LW_FORCE_APPLIED] = {read_applied,
                           {"type", "repeat", "body", "against", "point", "frame", "force", "torque", "axes"}},
-    [LW_FORCE_DRIVE] = {read_drive, {"type", "repeat", "joint", "coordinate", "force", "torque"}},
+    [LW_FORCE_DRIVE] = {read_drive, {"type", "repeat", "joint", "coordinate", "force", "torque", "limit"}},
     [LW_FORCE_FRICTION] = {read_friction,
                            {"type", "repeat", "joint", "coordinate", "viscous", "coulomb", "smoothing"}},
 };

@@ -452,6 +452,7 @@ static void put_force(lw_writer *w, const lw_force_spec *force, const lw_joint_s
     case LW_FORCE_DRIVE:
         put_coordinate(w, joint, force->joint, force->coordinate);
         put_text(w, is_angle(joint, force->coordinate) ? "torque" : "force", force->drive);
+        if (force->limit != 0) put_number(w, "limit", force->limit);
         break;
     case LW_FORCE_FRICTION:
         put_coordinate(w, joint, force->joint, force->coordinate);

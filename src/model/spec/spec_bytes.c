@@ -170,17 +170,13 @@ static const field joint_fields[] = {FIELD(lw_joint_spec, geometry[0].point),
                                      FIELD(lw_joint_spec, stop_restitution),
                                      {0, 0}};
 enum { JOINT_USUAL = 7 }; /* Fields behind these are written only where one is not zero. */
-static const field force_fields[] = {FIELD(lw_force_spec, points),
-                                     FIELD(lw_force_spec, rotation),
-                                     FIELD(lw_force_spec, stiffness),
-                                     FIELD(lw_force_spec, damping),
-                                     FIELD(lw_force_spec, free_length),
-                                     FIELD(lw_force_spec, bushing_stiffness),
-                                     FIELD(lw_force_spec, bushing_damping),
-                                     FIELD(lw_force_spec, viscous),
-                                     FIELD(lw_force_spec, coulomb),
-                                     FIELD(lw_force_spec, smoothing),
-                                     {0, 0}};
+static const field force_fields[] = {
+    FIELD(lw_force_spec, points),          FIELD(lw_force_spec, rotation),
+    FIELD(lw_force_spec, stiffness),       FIELD(lw_force_spec, damping),
+    FIELD(lw_force_spec, free_length),     FIELD(lw_force_spec, bushing_stiffness),
+    FIELD(lw_force_spec, bushing_damping), FIELD(lw_force_spec, viscous),
+    FIELD(lw_force_spec, coulomb),         FIELD(lw_force_spec, smoothing),
+    FIELD(lw_force_spec, limit),           {0, 0}};
 static const field constraint_fields[] = {
     FIELD(lw_constraint_spec, points), FIELD(lw_constraint_spec, length),
     FIELD(lw_constraint_spec, radius), FIELD(lw_constraint_spec, axis),
