@@ -37,6 +37,10 @@ lw_absolute_method *lw_absolute_method_create(size_t size, const lw_formulation 
     method->system = lw_newton_euler_create(model, LW_HOLD_NONE);
     method->projection = lw_projection_create(model, LW_HOLD_NONE);
     bool fine = method->system && method->projection;
+    if (fine && model->armature) {
+        method->rotors = lw_rotors_create(method->system);
+        fine = method->rotors != NULL;
+    }
     if (fine && options->flags) {
         lw_newton_euler_rows_at(method->system, 0, model->q0, NULL);
         method->uniqueness = lw_uniqueness_create(model, method->system);
@@ -64,6 +68,7 @@ lw_status lw_absolute_method_finish(lw_absolute_method *method, bool fine, lw_me
 
 void lw_absolute_method_destroy(lw_absolute_method *method) {
     if (!method) return;
+    lw_rotors_destroy(method->rotors);
     lw_uniqueness_destroy(method->uniqueness);
     lw_projection_destroy(method->projection);
     lw_newton_euler_destroy(method->system);
@@ -111,7 +116,7 @@ lw_status lw_needs_no_rotors(const lw_model *model, lw_error *error) {
         if (lw_rotor_speeds(model, i))
             return lw_fail_at(
                 error, LW_ERROR_UNSUPPORTED, model->file, joint->place, "joint", joint->name,
-                "take a method in joint coordinates: tree, cut, rcr or partition",
+                "take another method, such as tree, rcr or lagrange",
                 "it has a rotor (armature), whose inertia belongs to the joint's coordinate and "
                 "to no body, and this method knows the inertia of bodies only");
     }
@@ -120,7 +125,6 @@ lw_status lw_needs_no_rotors(const lw_model *model, lw_error *error) {
 
 lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
     lw_error body = {0}; /* the one at fault */
-    if (lw_needs_no_rotors(model, error) != LW_OK) return LW_ERROR_UNSUPPORTED;
     if (lw_needs_inverse("", model, true, NULL) == LW_OK) return LW_OK;
     lw_newton_euler *s = lw_newton_euler_create(model, LW_HOLD_NONE);
     lw_kkt_sparse *kkt = s ? lw_kkt_sparse_create(model, s->rows) : NULL;
@@ -137,9 +141,22 @@ lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
     snprintf(
         body.message, sizeof body.message,
         "it has no inertia in some direction, and neither have the bodies that move with it there, so that "
-        "some acceleration is not determined");
+        "%s",
+        model->armature ? "nothing but a rotor may determine its acceleration, which this method cannot use"
+                        : "some acceleration is not determined");
     if (error) *error = body;
     return LW_ERROR_UNSUPPORTED;
+}
+
+static lw_status solve_bare(void *context, lw_error *error) {
+    lw_absolute_method *method = context;
+    return method->solve(method, error);
+}
+
+static lw_status solve(lw_absolute_method *method, lw_error *error) {
+    if (!method->rotors) return method->solve(method, error);
+    const lw_rotors_method own = {method->system, solve_bare, method};
+    return lw_rotors_solve(method->rotors, &own, error);
 }
 
 lw_status lw_absolute_method_accelerations(lw_method *base, double t, const double *q, const double *v,
@@ -148,7 +165,7 @@ lw_status lw_absolute_method_accelerations(lw_method *base, double t, const doub
     lw_absolute_method *method = (lw_absolute_method *)base;
     lw_newton_euler *s = method->system;
     lw_newton_euler_at(s, t, q, v, tau);
-    lw_status status = method->solve(method, error);
+    lw_status status = solve(method, error);
     if (status != LW_OK) return status;
     lw_rows_joint_accelerations(base->model, s->rows, s->a, vdot);
     if (reactions) lw_newton_euler_reactions(s, reactions);
@@ -189,7 +206,7 @@ lw_status lw_absolute_derivative(lw_method *base, double t, const double *y, dou
     lw_newton_euler_rows_at_absolute(s, t, y);
     lw_newton_euler_forces(s, t, lw_outer_tau(&method->options, base->model, t, s->data->q, s->data->v));
     stabilise(method);
-    lw_status status = method->solve(method, error);
+    lw_status status = solve(method, error);
     if (status != LW_OK) return status;
     for (int i = 0; i < base->model->body_count; i++) {
         const double *own = y + 13 * i, *quaternion = own + 3, *w = own + 10, *a = s->a + 6 * i;
@@ -240,7 +257,7 @@ lw_status lw_jointed_derivative(lw_method *base, double t, const double *y, doub
     lw_newton_euler_rows_at(s, t, y, y + model->nq);
     lw_newton_euler_forces(s, t, lw_outer_tau(&method->options, model, t, s->data->q, s->data->v));
     stabilise(method);
-    lw_status status = method->solve(method, error);
+    lw_status status = solve(method, error);
     if (status != LW_OK) return status;
     lw_q_rate_stable(model, s->data->q, s->data->v, ydot);
     lw_rows_joint_accelerations(model, s->rows, s->a, ydot + model->nq);

@@ -346,6 +346,7 @@ static double condition(lw_method *base) {
 /* --- create --------------------------------------------------------------------------------------- */
 
 static lw_status applies(const lw_model *model, lw_error *error) {
+    if (lw_needs_no_rotors(model, error) != LW_OK) return LW_ERROR_UNSUPPORTED;
     for (int k = 0; k < model->constraint_count; k++) {
         const lw_constraint *constraint = &model->constraints[k];
         if (constraint->type == LW_CONSTRAINT_ROLLING)
