@@ -246,6 +246,49 @@ static void loops_carry_rotors(void **state) {
     assert_true(compared > LOOPS && singular < compared / 20);
 }
 
+/* Several states of a loop at a time, by the vectors of rcr. */
+static void batches_of_loops_carry_rotors(void **state) {
+    (void)state;
+    int compared = 0;
+    for (int seed = 1; seed <= 60; seed++) {
+        static random_loops loops;
+        lw_random random = random_seed(900u + (uint64_t)seed);
+        random_loops_build(&loops, seed);
+        add_rotors(&random, loops.spec, (size_t)loops.bodies);
+        lw_model *model = compile_or_fail(loops.spec);
+        const int nq = model->nq, nv = model->nv;
+        static double q[STATES * MAX_Q], v[STATES * MAX], tau[STATES * MAX], vdot[STATES * MAX];
+        double own_q[MAX_Q], own_v[MAX], own_tau[STATES][MAX], one[MAX], other[MAX];
+        lw_solver_options options;
+        lw_solver_batch *batch = NULL;
+        lw_error error;
+        lw_solver_batch_defaults(model, &options);
+        options.method = "rcr";
+        lw_solver *solver = solver_of(model, "rcr", &error);
+        assert_non_null(solver);
+        assert_int_equal(lw_solver_batch_create(model, &options, 1, NULL, &batch, &error), LW_OK);
+        random_loops_state(&loops, model, false, own_q, own_v);
+        for (int i = 0; i < STATES; i++) {
+            random_vector(&random, nv, 10, own_tau[i]);
+            for (int k = 0; k < nq; k++) q[k * STATES + i] = own_q[k];
+            for (int k = 0; k < nv; k++) v[k * STATES + i] = own_v[k], tau[k * STATES + i] = own_tau[i][k];
+        }
+        if (lw_solver_batch_accelerations(batch, STATES, loops.t, q, v, tau, vdot, &error) == LW_OK)
+            for (int i = 0; i < STATES; i++) {
+                assert_int_equal(
+                    lw_solver_accelerations(solver, loops.t, own_q, own_v, own_tau[i], one, &error), LW_OK);
+                for (int k = 0; k < nv; k++) other[k] = vdot[k * STATES + i];
+                if (!(relative_difference(one, other, nv) < 1e-7))
+                    fail_msg("seed %d, state %d: %g", seed, i, relative_difference(one, other, nv));
+                compared++;
+            }
+        lw_solver_destroy(solver);
+        lw_solver_batch_destroy(batch);
+        lw_model_destroy(model);
+    }
+    assert_true(compared > 50 * STATES);
+}
+
 /* --- rotors as bodies -------------------------------------------------------------------------------- */
 
 /* A cart on a rail with an arm. The arm's motor has a rotor of inertia I that turns n times as fast, as a body on the
@@ -395,9 +438,13 @@ static void what_cannot_be_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trees_carry_rotors), cmocka_unit_test(batches_carry_rotors),
-        cmocka_unit_test(loops_carry_rotors), cmocka_unit_test(a_geared_rotor_is_an_armature),
-        cmocka_unit_test(the_ledger_closes),  cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(trees_carry_rotors),
+        cmocka_unit_test(batches_carry_rotors),
+        cmocka_unit_test(loops_carry_rotors),
+        cmocka_unit_test(a_geared_rotor_is_an_armature),
+        cmocka_unit_test(batches_of_loops_carry_rotors),
+        cmocka_unit_test(the_ledger_closes),
+        cmocka_unit_test(what_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

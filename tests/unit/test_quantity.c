@@ -318,12 +318,19 @@ static void gradients_are_those_of_differences(void **state) {
     double q[MAX_NQ], v[MAX_NV];
     for (a.seed = 0; a.seed < 60; a.seed++) {
         lw_random random = random_seed((uint64_t)a.seed + 77);
-        lw_model *model = random_tree_model(&random, &(random_tree){.bodies = 1 + a.seed % 7,
-                                                                    .forces = true,
-                                                                    .prescribed = a.seed % 5 == 0,
-                                                                    .reversed = a.seed % 2,
-                                                                    .aligned = a.seed % 3 == 0,
-                                                                    .joint = -1});
+        lw_spec *spec = random_tree_spec(&random, &(random_tree){.bodies = 1 + a.seed % 7,
+                                                                 .forces = true,
+                                                                 .prescribed = a.seed % 5 == 0,
+                                                                 .reversed = a.seed % 2,
+                                                                 .aligned = a.seed % 3 == 0,
+                                                                 .joint = -1});
+        for (size_t j = 0; j < lw_spec_joint_count(spec); j++) { /* rotors have kinetic energy, too */
+            lw_joint_spec *joint = lw_spec_joint(spec, j);
+            bool ball = joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
+            int speeds = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+            for (int k = 0; k < speeds && !ball && a.seed % 2; k++) joint->armature[k] = 0.3 + 0.1 * k;
+        }
+        lw_model *model = compile_or_fail(spec);
         random_state(&random, model, q, v);
         a.t = 0.3;
         gradients_of(model, &a, q, v);
