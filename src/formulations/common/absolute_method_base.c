@@ -144,6 +144,9 @@ lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
         "%s",
         model->armature ? "nothing but a rotor may determine its acceleration, which this method cannot use"
                         : "some acceleration is not determined");
+    if (model->armature)
+        snprintf(body.remedy, sizeof body.remedy, "%s",
+                 "take a method in joint coordinates: tree, cut or rcr");
     if (error) *error = body;
     return LW_ERROR_UNSUPPORTED;
 }
