@@ -22,6 +22,7 @@ static void read_values(lw_reader *reader, const lw_yaml *node, const char *what
 /* A pair of limits, of which null leaves its side open. */
 static void read_pair(lw_reader *reader, const lw_yaml *node, lw_quantity quantity, double limits[2]) {
     if (!lw_reader_list(reader, node, "limits", 2)) return;
+    const size_t before = reader->faults;
     for (size_t side = 0; side < 2; side++) {
         if (node->items[side]->kind == LW_YAML_NULL)
             limits[side] = side ? HUGE_VAL : -HUGE_VAL;
@@ -29,6 +30,9 @@ static void read_pair(lw_reader *reader, const lw_yaml *node, lw_quantity quanti
             lw_reader_number(reader, node->items[side], side ? "upper limit" : "lower limit", quantity,
                              &limits[side]);
     }
+    if (limits[0] == 0 && limits[1] == 0 && reader->faults == before) /* In a spec this means none. */
+        lw_reader_fault(reader, node->place, "give the lower one first, or leave limits out",
+                        "limits [0, 0] do not ascend");
     if (limits[0] == -HUGE_VAL && limits[1] == HUGE_VAL) limits[0] = limits[1] = 0;
 }
 
