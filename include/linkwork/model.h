@@ -65,7 +65,8 @@ LW_API int lw_model_joint_count(const lw_model *model);
 LW_API int lw_model_joint(const lw_model *model, const char *name); /* -1 if there is none */
 LW_API lw_joint_info lw_model_joint_info(const lw_model *model, int joint);
 
-/* Force elements and constraints, 0 .. count-1, in the order of the spec. */
+/* Force elements and constraints, 0 .. count-1, in the order of the spec; the elements of joints' stops follow
+ * those of the spec ("pin.stop.upper"). */
 LW_API int lw_model_force_count(const lw_model *model);
 LW_API const char *lw_model_force_name(const lw_model *model, int force);
 LW_API int lw_model_constraint_count(const lw_model *model);
@@ -80,7 +81,8 @@ LW_API const char *lw_model_input_name(const lw_model *model, int input);
 LW_API double lw_model_input_default(const lw_model *model, int input); /* NaN: an expression */
 /* Parameters, 0 .. count-1, in the order of the spec, with the values that the model was compiled with
  * (lw_spec_set_parameter; lw_simulation_set_parameter for those that enter forces only). */
-/* Events, in the order of the spec; NULL if there is none of that number. */
+/* Events, in the order of the spec, then those of joints' limits and stops ("pin.limit.upper"); NULL if there
+ * is none of that number. */
 LW_API int lw_model_event_count(const lw_model *model);
 LW_API const char *lw_model_event_name(const lw_model *model, int event);
 LW_API int lw_model_parameter_count(const lw_model *model);
