@@ -65,8 +65,8 @@ LW_API int lw_model_joint_count(const lw_model *model);
 LW_API int lw_model_joint(const lw_model *model, const char *name); /* -1 if there is none */
 LW_API lw_joint_info lw_model_joint_info(const lw_model *model, int joint);
 
-/* Force elements and constraints, 0 .. count-1, in the order of the spec; the elements of joints' stops follow
- * those of the spec ("pin.stop.upper"). */
+/* Force elements and constraints, 0 .. count-1, in the order of the spec; the elements of joints' stops
+ * follow those of the spec ("pin.stop.upper"). */
 LW_API int lw_model_force_count(const lw_model *model);
 LW_API const char *lw_model_force_name(const lw_model *model, int force);
 LW_API int lw_model_constraint_count(const lw_model *model);

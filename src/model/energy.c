@@ -2,7 +2,8 @@
  * added for idle spins (idle_spins.c) are left out. Rotors have kinetic energy, but no momentum in space
  * (docs/theory/armature.md).
  *
- *   T = sum V'I V / 2 + sum J v^2 / 2,   U = - sum m g.c + U(elements),   p = sum m c',   L = sum (c x m c' + J w)
+ *   T = sum V'I V / 2 + sum J v^2 / 2
+ *   U = - sum m g.c + U(elements),   p = sum m c',   L = sum (c x m c' + J w)
  *
  * Cost     O(n), no allocation.
  */
