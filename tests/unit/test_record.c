@@ -352,7 +352,7 @@ static void forces_follow_signals(void **state) {
     lw_record *record = record_of(model, "force(hand).fx, force(hand).power, force(motor)");
     for (int k = 0; k < 4; k++) {
         const double q[1] = {0.5 * k}, v[1] = {2.0 + k}, push = 3 + 2 * q[0];
-        double row[4];
+        double row[5]; /* the time, and the motor's power too */
         lw_record_row(record, &(lw_sample){.q = q, .v = v}, row);
         assert_true(row[1] == push && row[2] == push * v[0] && row[3] == 4 * push);
     }
