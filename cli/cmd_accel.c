@@ -153,6 +153,10 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
     lw_run_options run, *options = &run;
     lw_run_defaults(model, options);
     if (asked->method) options->method = asked->method;
+    if (asked->state && asked->changes.begin)
+        return cli_say(command, CLI_WRONG,
+                       "--state takes a row of a results file, so that there is no start to choose; leave "
+                       "--begin away");
     if (asked->at < options->start && !asked->state)
         return cli_say(command, CLI_WRONG, "--at: %g s is before the start of the run, %g s", asked->at,
                        options->start);
@@ -203,6 +207,7 @@ static int accel(const cli_command *command, int argc, char **argv) {
          .text = &asked.state},
         CLI_SET_OPTION(asked.changes),
         CLI_INPUT_OPTION(asked.changes),
+        CLI_BEGIN_OPTION(asked.changes),
         CLI_PATH_OPTION(asked.changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &asked.as_json},
     };

@@ -168,6 +168,7 @@ static int check(const cli_command *command, int argc, char **argv) {
     bool as_json = false;
     const cli_option options[] = {
         CLI_SET_OPTION(changes),
+        CLI_BEGIN_OPTION(changes),
         CLI_PATH_OPTION(changes),
         {"json", NULL, "print the faults as one JSON document, a list", NULL, .flag = &as_json},
     };

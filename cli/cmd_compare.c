@@ -350,6 +350,7 @@ static int compare(const cli_command *command, int argc, char **argv) {
          .text = &asked.page},
         CLI_SET_OPTION(asked.changes),
         CLI_INPUT_OPTION(asked.changes),
+        CLI_BEGIN_OPTION(asked.changes),
         CLI_PATH_OPTION(asked.changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &asked.run.as_json},
     };

@@ -25,7 +25,15 @@ static const char *force_type(const cli_model *m, const char *name) {
         const lw_force_spec *force = lw_spec_force(m->spec, i);
         if (force->name && strcmp(force->name, name) == 0) return lw_force_type_name(force->type);
     }
-    return "";
+    return "stop"; /* A joint's, which has made it itself. */
+}
+
+/* Is this the first entry of its start? */
+static bool begins_start(lw_spec *spec, size_t index) {
+    const char *name = lw_spec_start(spec, index)->name;
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(lw_spec_start(spec, i)->name, name) == 0) return false;
+    return true;
 }
 
 /* The reason why a method does not apply, with the object concerned, without the file. */
@@ -82,7 +90,29 @@ static void print_range(char *text, size_t size, int first, int count) {
         snprintf(text, size, "%d..%d", first, first + count - 1);
 }
 
-static void print_joints(const lw_model *model) {
+static void print_values(const char *what, const double *values, int count) {
+    bool any = false;
+    for (int k = 0; k < count; k++) any |= values[k] != 0;
+    if (!any) return;
+    printf("  %s", what);
+    for (int k = 0; k < count; k++) printf(" %.6g", values[k]);
+}
+
+/* Prints what a joint says of its coordinates: rotors, zeros, limits and stops. */
+static void print_coordinates(const lw_joint_spec *joint) {
+    static const char *const stops[] = {"", "  stop: spring", "  stop: impact"};
+    int count = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+    print_values("armature", joint->armature, count);
+    print_values("zero", joint->zero, count);
+    for (int k = 0; k < count; k++)
+        if (joint->limits[k][0] < joint->limits[k][1])
+            printf("  limits %s%.0d%s[%.6g, %.6g]", count > 1 ? "of coordinate " : "", count > 1 ? k + 1 : 0,
+                   count > 1 ? " " : "", joint->limits[k][0], joint->limits[k][1]);
+    printf("%s", stops[joint->stop]);
+}
+
+static void print_joints(const cli_model *m) {
+    const lw_model *model = m->model;
     printf("\njoints\n  %-20s %-12s %-20s %-20s %7s %7s\n", "joint", "type", "first", "second", "q", "v");
     for (int i = 0; i < lw_model_joint_count(model); i++) {
         lw_joint_info joint = lw_model_joint_info(model, i);
@@ -98,6 +128,7 @@ static void print_joints(const lw_model *model) {
             for (int k = 0; k < joint.v_count; k++)
                 if ((joint.prescribed >> k) & 1u) printf(" %d", joint.v + k);
         }
+        print_coordinates(lw_spec_joint(m->spec, (size_t)i));
         printf("\n");
     }
 }
@@ -190,6 +221,23 @@ static void print_methods(const lw_model *model, const info_start *start) {
         printf("  %-12s %s\n", lw_integrator_name(i), lw_integrator_summary(i));
 }
 
+/* Frames, and the names of starts, as far as the model has any. */
+static void print_frames_and_starts(const cli_model *m) {
+    const lw_model *model = m->model;
+    const int frames = lw_model_frame_count(model);
+    if (frames > 0) printf("\nframes\n  %-20s %-20s %s\n", "frame", "body", "position, m");
+    for (int i = 0; i < frames; i++) {
+        double p[3];
+        const int body = lw_model_frame_body(model, i, p, NULL);
+        printf("  %-20s %-20s %g, %g, %g\n", lw_model_frame_name(model, i), lw_model_body_name(model, body),
+               p[0], p[1], p[2]);
+    }
+    const size_t starts = lw_spec_start_count(m->spec);
+    if (starts > 0) printf("\nstarts, for --begin\n");
+    for (size_t i = 0; i < starts; i++)
+        if (begins_start(m->spec, i)) printf("  %s\n", lw_spec_start(m->spec, i)->name);
+}
+
 static void print_text(const cli_model *m, const info_start *start, bool matrices) {
     const lw_model *model = m->model;
     totals sum = count_totals(model);
@@ -201,7 +249,8 @@ static void print_text(const cli_model *m, const info_start *start, bool matrice
     printf("  %d coordinates q, %d speeds v, of which %d prescribed; %d closure rows\n",
            lw_model_q_size(model), lw_model_v_size(model), sum.prescribed, sum.closure_rows);
     print_bodies(model);
-    print_joints(model);
+    print_joints(m);
+    print_frames_and_starts(m);
     if (matrices || n <= MATRIX_MAX) print_graph(model, sum.bases);
     print_loops(model);
     info_print_cuts(m);
@@ -228,7 +277,28 @@ static void json_bodies(json *j, const lw_model *model) {
     json_array_end(j);
 }
 
-static void json_joints(json *j, const lw_model *model) {
+/* Of those that have them: rotors, zeros, limits (null: open) and stops. */
+static void json_coordinates(json *j, const lw_joint_spec *joint) {
+    static const char *const stops[] = {"", "spring", "impact"};
+    int count = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+    bool rotor = false, moved = false, limited = false;
+    for (int k = 0; k < count; k++) {
+        rotor |= joint->armature[k] != 0, moved |= joint->zero[k] != 0;
+        limited |= joint->limits[k][0] < joint->limits[k][1];
+    }
+    if (rotor) json_numbers(j, "armature", joint->armature, count);
+    if (moved) json_numbers(j, "zero", joint->zero, count);
+    if (limited) {
+        json_array(j, "limits");
+        for (int k = 0; k < count; k++)
+            json_numbers(j, NULL, joint->limits[k], joint->limits[k][0] < joint->limits[k][1] ? 2 : 0);
+        json_array_end(j);
+    }
+    if (joint->stop) json_text(j, "stop", stops[joint->stop]);
+}
+
+static void json_joints(json *j, const cli_model *m) {
+    const lw_model *model = m->model;
     json_array(j, "joints");
     for (int i = 0; i < lw_model_joint_count(model); i++) {
         lw_joint_info joint = lw_model_joint_info(model, i);
@@ -249,6 +319,7 @@ static void json_joints(json *j, const lw_model *model) {
         for (int k = 0; !joint.cut && k < joint.v_count; k++)
             json_bool(j, NULL, (joint.prescribed >> k) & 1u);
         json_array_end(j);
+        json_coordinates(j, lw_spec_joint(m->spec, (size_t)i));
         json_object_end(j);
     }
     json_array_end(j);
@@ -257,6 +328,25 @@ static void json_joints(json *j, const lw_model *model) {
 /* Writes the members incidence, which is C with a row for each body and a column for each arc that does not
  * start at ground, and path, which is T with a row for each arc, base arcs included, and a column for each
  * body. */
+static void json_frames_and_starts(json *j, const cli_model *m) {
+    json_array(j, "frames");
+    for (int i = 0; i < lw_model_frame_count(m->model); i++) {
+        double position[3], rotation[4];
+        const int body = lw_model_frame_body(m->model, i, position, rotation);
+        json_object(j, NULL);
+        json_text(j, "name", lw_model_frame_name(m->model, i));
+        json_text(j, "body", lw_model_body_name(m->model, body));
+        json_numbers(j, "position", position, 3);
+        json_numbers(j, "rotation", rotation, 4);
+        json_object_end(j);
+    }
+    json_array_end(j);
+    json_array(j, "starts");
+    for (size_t i = 0; i < lw_spec_start_count(m->spec); i++)
+        if (begins_start(m->spec, i)) json_text(j, NULL, lw_spec_start(m->spec, i)->name);
+    json_array_end(j);
+}
+
 static void json_graph(json *j, const cli_model *m) {
     const lw_model *model = m->model;
     int n = lw_model_body_count(model);
@@ -357,7 +447,8 @@ static int print_json(const cli_command *command, const cli_model *m, const info
     json_object(&j, NULL);
     json_text(&j, "name", lw_model_name(model));
     json_bodies(&j, model);
-    json_joints(&j, model);
+    json_joints(&j, m);
+    json_frames_and_starts(&j, m);
     json_graph(&j, m);
     json_object(&j, "dof");
     json_integer(&j, "q", lw_model_q_size(model));
@@ -392,6 +483,7 @@ static int info(const cli_command *command, int argc, char **argv) {
         {"out", "FILE", "the sweep as data (.csv), or as a figure with its data beside it (.svg)",
          "sweep.svg", .text = &criterion.out},
         CLI_SET_OPTION(changes),
+        CLI_BEGIN_OPTION(changes),
         CLI_PATH_OPTION(changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &as_json},
     };

@@ -120,6 +120,10 @@ static int check_request(const cli_command *command, request *asked) {
             command, CLI_WRONG,
             "--resume goes on with the model of the file, where inertia is neglected or not as it was; "
             "leave --neglect-mass away");
+    if (asked->resume && asked->changes.begin)
+        return cli_say(command, CLI_WRONG,
+                       "--resume goes on from a row of the file, so that there is no start to choose; leave "
+                       "--begin away");
     return run_request_check(command, &asked->run, "results.csv");
 }
 
@@ -501,6 +505,7 @@ static int run_command(const cli_command *command, int argc, char **argv) {
         {"output", "DT", "time between two samples, s", "\"10 ms\"", .number = &asked.output, .unit = "s"},
         CLI_SET_OPTION(asked.changes),
         CLI_INPUT_OPTION(asked.changes),
+        CLI_BEGIN_OPTION(asked.changes),
         CLI_PATH_OPTION(asked.changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &asked.run.as_json},
         {"strict", NULL, "exit with 1 if the run is doubtful", NULL, .flag = &asked.strict},

@@ -202,14 +202,15 @@ static int check_request(const cli_command *command, const request *asked, const
                        "two files are compared, and both have to be results; write those of a model by "
                        "linkwork run %s --out results.h5",
                        files->items[is_results(files->items[0])]);
-    if (results && (asked->method || asked->record || asked->run.integrator || asked->run.drift ||
-                    asked->still || asked->run.end > 0 || asked->run.step > 0 || asked->run.tolerance > 0 ||
-                    asked->output > 0 || asked->most > 0 || !isnan(asked->start) ||
-                    asked->changes.settings.count > 0 || asked->changes.inputs.count > 0))
+    if (results &&
+        (asked->method || asked->record || asked->run.integrator || asked->run.drift || asked->still ||
+         asked->run.end > 0 || asked->run.step > 0 || asked->run.tolerance > 0 || asked->output > 0 ||
+         asked->most > 0 || !isnan(asked->start) || asked->changes.settings.count > 0 ||
+         asked->changes.inputs.count > 0 || asked->changes.begin))
         return cli_say(
             command, CLI_WRONG,
             "%s holds a run already; --method, --integrator, --drift, --step, --tol, --max-steps, --start, "
-            "--end, --output, --record, --set, --input and --still are for a model",
+            "--end, --output, --record, --set, --input, --begin and --still are for a model",
             files->items[0]);
     if (asked->run.out && strcmp(asked->run.out, "-") != 0 && !ends_with(asked->run.out, ".html") &&
         !ends_with(asked->run.out, ".htm") && !ends_with(asked->run.out, ".glb"))
@@ -302,6 +303,7 @@ static int view(const cli_command *command, int argc, char **argv) {
          .text = &asked.record},
         CLI_SET_OPTION(asked.changes),
         CLI_INPUT_OPTION(asked.changes),
+        CLI_BEGIN_OPTION(asked.changes),
         CLI_PATH_OPTION(asked.changes),
         {"still", NULL, "the assembled start only, without a run", NULL, .flag = &asked.still},
         {"png", "T", "also a picture at time T, s, through Chromium", "0.5", .text = &asked.png},

@@ -74,6 +74,11 @@ static int read_and_compile(const cli_command *command, const char *path, const 
         loaded->errors = lw_report_errors(report);
         if (result != CLI_DONE) return result;
     }
+    if (status == LW_OK && changes->begin) {
+        lw_error error = {0};
+        status = lw_spec_begin(loaded->spec, changes->begin, &error);
+        if (status != LW_OK && status != LW_ERROR_MEMORY) (void)lw_report_add(report, &error);
+    }
     if (status == LW_OK) status = lw_model_compile(loaded->spec, NULL, report, &loaded->model);
     if (status == LW_OK && lw_model_cut_move_count(loaded->model) > 0)
         status = lw_spec_keep_cuts(loaded->spec, loaded->model); /* for variants of the model */

@@ -14,10 +14,11 @@ typedef struct cli_model {
 } cli_model;
 
 /* What the command line says about the model: values of parameters, "name=value"; inputs as columns of files,
- * "name=file.csv:column"; whether tables may come from files outside its folder. Commands fill it by the
- * options CLI_SET_OPTION, CLI_INPUT_OPTION and CLI_PATH_OPTION. */
+ * "name=file.csv:column"; which of its starts; whether tables may come from files outside its folder.
+ * Commands fill it by the options CLI_SET_OPTION, CLI_INPUT_OPTION, CLI_BEGIN_OPTION and CLI_PATH_OPTION. */
 typedef struct cli_changes {
     cli_list settings, inputs;
+    const char *begin;
     bool any_path;
 } cli_changes;
 #define CLI_SET_OPTION(changes)                                                                              \
@@ -30,9 +31,11 @@ typedef struct cli_changes {
         "input", "NAME=FILE:COLUMN", "an input over time from a file, whose first column is time",           \
             "throttle=drive.csv:torque", .list = &(changes).inputs                                           \
     }
+#define CLI_BEGIN_OPTION(changes)                                                                            \
+    { "begin", "START", "from this one of the model's starts", "home", .text = &(changes).begin }
 #define CLI_PATH_OPTION(changes)                                                                             \
     {                                                                                                        \
-        "allow-path", NULL, "tables may come from files outside the folder of the model", NULL,              \
+        "allow-path", NULL, "tables and meshes may come from files outside the folder of the model", NULL,   \
             .flag = &(changes).any_path                                                                      \
     }
 

@@ -44,7 +44,18 @@ LW_API int lw_model_body_parent(const lw_model *model, int body);
 LW_API int lw_model_body_joint(const lw_model *model, int body); /* the tree joint that carries it */
 LW_API double lw_model_body_mass(const lw_model *model, int body);
 LW_API lw_body_kind lw_model_body_kind(const lw_model *model, int body);
-LW_API const lw_shape *lw_model_body_shape(const lw_model *model, int body);
+LW_API const lw_shape *lw_model_body_shape(const lw_model *model, int body); /* the first one */
+/* How many shapes a body has, and each, from 0; NULL if there is none of that number. */
+LW_API int lw_model_body_shape_count(const lw_model *model, int body);
+LW_API const lw_shape *lw_model_body_shape_at(const lw_model *model, int body, int shape);
+
+/* Frames (section `frames`), 0 .. count-1, in the order of the spec: named markers on bodies. */
+LW_API int lw_model_frame_count(const lw_model *model);
+LW_API int lw_model_frame(const lw_model *model, const char *name); /* -1 if there is none */
+LW_API const char *lw_model_frame_name(const lw_model *model, int frame);
+/* The body that carries it; position of its origin and rotation of its axes, (w, x, y, z), in the body's
+ * frame; either may be NULL. */
+LW_API int lw_model_frame_body(const lw_model *model, int frame, double position[3], double rotation[4]);
 
 /* Joints, 0 .. count-1, in the order of the spec. */
 typedef struct lw_joint_info {
@@ -65,7 +76,8 @@ LW_API int lw_model_joint_count(const lw_model *model);
 LW_API int lw_model_joint(const lw_model *model, const char *name); /* -1 if there is none */
 LW_API lw_joint_info lw_model_joint_info(const lw_model *model, int joint);
 
-/* Force elements and constraints, 0 .. count-1, in the order of the spec. */
+/* Force elements and constraints, 0 .. count-1, in the order of the spec; the elements of joints' stops
+ * follow those of the spec ("pin.stop.upper"). */
 LW_API int lw_model_force_count(const lw_model *model);
 LW_API const char *lw_model_force_name(const lw_model *model, int force);
 LW_API int lw_model_constraint_count(const lw_model *model);
@@ -80,7 +92,8 @@ LW_API const char *lw_model_input_name(const lw_model *model, int input);
 LW_API double lw_model_input_default(const lw_model *model, int input); /* NaN: an expression */
 /* Parameters, 0 .. count-1, in the order of the spec, with the values that the model was compiled with
  * (lw_spec_set_parameter; lw_simulation_set_parameter for those that enter forces only). */
-/* Events, in the order of the spec; NULL if there is none of that number. */
+/* Events, in the order of the spec, then those of joints' limits and stops ("pin.limit.upper"); NULL if there
+ * is none of that number. */
 LW_API int lw_model_event_count(const lw_model *model);
 LW_API const char *lw_model_event_name(const lw_model *model, int event);
 LW_API int lw_model_parameter_count(const lw_model *model);

@@ -29,13 +29,29 @@ typedef enum lw_body_kind {
 
 typedef enum lw_shape_kind {
     LW_SHAPE_NONE = 0,
-    LW_SHAPE_BOX,        /* size: lengths along x, y, z; centred */
-    LW_SHAPE_CYLINDER,   /* size: radius, length along z; centred */
-    LW_SHAPE_SPHERE,     /* size: radius; centred */
-    LW_SHAPE_CONE,       /* size: base radius, height along z; base centre at the origin, apex at +z */
-    LW_SHAPE_ROD,        /* round, from points[0] to points[1]; size: radius, 0 for a thin one */
-    LW_SHAPE_TETRAHEDRON /* points[0..3] */
+    LW_SHAPE_BOX,         /* size: lengths along x, y, z; centred */
+    LW_SHAPE_CYLINDER,    /* size: radius, length along z; centred */
+    LW_SHAPE_SPHERE,      /* size: radius; centred */
+    LW_SHAPE_CONE,        /* size: base radius, height along z; base centre at the origin, apex at +z */
+    LW_SHAPE_ROD,         /* round, from points[0] to points[1]; size: radius, 0 for a thin one */
+    LW_SHAPE_TETRAHEDRON, /* points[0..3] */
+    LW_SHAPE_CAPSULE,     /* size: radius, length along z of its straight part between half balls; centred */
+    LW_SHAPE_ELLIPSOID,   /* size: half its lengths along x, y, z; centred */
+    LW_SHAPE_MESH,        /* a solid within triangles; size: factors of the mesh's x, y, z, none zero */
+    LW_SHAPE_KINDS
 } lw_shape_kind;
+
+/* A surface of triangles. For mass properties it is closed, all triangles counter-clockwise seen from outside
+ * (or all clockwise); for drawing it may be anything. */
+typedef struct lw_mesh_spec {
+    int vertex_count, triangle_count;
+    const double *vertices; /* x, y, z of each */
+    const int *triangles;   /* the three vertices of each, counted from 0 */
+    const char *file;       /* STL or OBJ, relative to the model file's folder; NULL: not from a file */
+} lw_mesh_spec;
+
+/* A colour: 0 for none, or LW_COLOUR with red, green, blue in the lowest bytes, LW_COLOUR | 0xRRGGBB. */
+#define LW_COLOUR 0x1000000
 
 /* A shape in body axes, for drawing and, by lw_shape_inertia, for mass properties. */
 typedef struct lw_shape {
@@ -44,6 +60,12 @@ typedef struct lw_shape {
     double position[3]; /* of the shape's origin in the body frame (not for rod and tetrahedron) */
     double rotation[4]; /* of the shape's axes; all zero stands for none */
     double points[4][3];
+    int colour;
+    const lw_mesh_spec *mesh;
+    /* In a list of shapes: its mass, or its density if that is positive. Where no shape of the list has
+     * either, they share the body's mass at one density. */
+    bool has_mass;
+    double mass, density;
 } lw_shape;
 
 typedef struct lw_body_spec {
@@ -56,8 +78,23 @@ typedef struct lw_body_spec {
     double position[3];
     double rotation[4];
     lw_shape shape;
+    int shape_count; /* of a body of several shapes, which then has no other one; else 0 */
+    const lw_shape *shapes;
     lw_place place;
 } lw_body_spec;
+
+/* A frame: a marker with a name on a body, or on ground. Bodies and frames share one namespace, and a frame
+ * may stand wherever a body with a point is asked for: on the sides of joints, force elements and
+ * constraints, and in the quantities of expressions (body.hook.z). It stands for its body there, and
+ * everything that would be given in the frame of the body is given in this one, so that the point [0, 0, 0]
+ * is its origin. */
+typedef struct lw_frame_spec {
+    const char *name;
+    const char *body;   /* a body or LW_GROUND; no frame */
+    double position[3]; /* of its origin in the body's frame */
+    double rotation[4]; /* of its axes in the body's frame; all zero stands for none */
+    lw_place place;
+} lw_frame_spec;
 
 /* A joint lets its second body move relative to its first. Its frame has an origin (the point) and axes; the
  * frame on the first body and the frame on the second coincide when all coordinates are zero.
@@ -107,12 +144,24 @@ typedef enum lw_geometry_frame {
     LW_GEOMETRY_BODY       /* geometry[0] in the first body's frame, geometry[1] in the second's */
 } lw_geometry_frame;
 
+/* What happens beyond the limits of a joint's coordinates. */
+typedef enum lw_stop_kind {
+    LW_STOP_NONE = 0,
+    LW_STOP_SPRING, /* a force: stiffness times the excess, and damping times the speed */
+    LW_STOP_IMPACT, /* an impulse reverses the speed: restitution */
+    LW_STOP_KINDS
+} lw_stop_kind;
+
 typedef struct lw_joint_spec {
     const char *name;
     lw_joint_type type;
-    const char *bodies[2]; /* first, second */
+    const char *bodies[2]; /* first, second; or frames on them */
     lw_geometry_frame frame;
     lw_joint_geometry geometry[2];
+    /* Geometry in the world, without a point: the origin of the frame that stands for a body is the point. If
+     * both sides are frames, each has its own origin as its point, and where a pose is not given the second
+     * frame lies on the first in the reference configuration. */
+    bool at_frames;
     double lead;              /* screw: advance along the axis per turn */
     bool has_q, has_v;        /* initial coordinates and speeds given */
     double q[LW_JOINT_MAX_Q]; /* initial; zero (and the unit quaternion) if not given */
@@ -122,6 +171,15 @@ typedef struct lw_joint_spec {
      */
     const char *motion[LW_JOINT_MAX_V];
     bool cut; /* request: close a loop here */
+    /* Per speed: the inertia of a rotor that turns with the coordinate, seen after its gear (kg m^2, or kg
+     * along a slide); its kinetic energy is armature v^2 / 2. Not of balls. */
+    double armature[LW_JOINT_MAX_V];
+    /* The coordinates where the joint's frames on both bodies coincide, as they are drawn. Not of balls. */
+    double zero[LW_JOINT_MAX_V];
+    /* Per coordinate: lowest and highest value; both zero: no limits. Not of balls. */
+    double limits[LW_JOINT_MAX_V][2];
+    lw_stop_kind stop; /* at the limits */
+    double stop_stiffness[LW_JOINT_MAX_V], stop_damping[LW_JOINT_MAX_V], stop_restitution[LW_JOINT_MAX_V];
     lw_place place;
 } lw_joint_spec;
 
@@ -173,7 +231,8 @@ typedef struct lw_force_spec {
     const char *name;
     lw_force_type type;
 
-    /* spring, bushing: two bodies; applied: bodies[0], and bodies[1] (default ground) takes the reaction */
+    /* Bodies, or frames on them. spring, bushing: both; applied: bodies[0], and bodies[1] (default ground)
+     * takes the reaction */
     const char *bodies[2];
     lw_geometry_frame frame; /* spring: points; bushing: point and axes; applied: point */
     double points[2][3];     /* world: bushing and applied use points[0] only */
@@ -200,6 +259,7 @@ typedef struct lw_force_spec {
 
     /* drive: generalised force, an expression of t, q, v (the driven coordinate and its speed) */
     const char *drive;
+    double limit; /* drive: its largest force, either way; 0: there is none */
 
     /* friction: -(viscous v + coulomb tanh(v / smoothing)) */
     double viscous, coulomb, smoothing;
@@ -219,7 +279,8 @@ typedef enum lw_constraint_type {
 typedef struct lw_constraint_spec {
     const char *name;
     lw_constraint_type type;
-    const char *bodies[2]; /* distance: both; rolling: the rolling body, the body that carries the plane */
+    const char *
+        bodies[2]; /* or frames. distance: both; rolling: the rolling body, the body that carries the plane */
     lw_geometry_frame frame;
     double points[2][3]; /* distance; rolling: centre of the disc or sphere, a point of the plane */
     double length;       /* distance; 0: the length in the initial state */
@@ -289,6 +350,17 @@ typedef struct lw_output_spec {
     lw_place place;
 } lw_output_spec;
 
+/* The part of one joint in a named start: initial coordinates and speeds that lw_spec_begin gives to it. The
+ * joints of a start have its name in common. */
+typedef struct lw_start_spec {
+    const char *name;  /* of the start */
+    const char *joint; /* by name */
+    bool has_q, has_v;
+    double q[LW_JOINT_MAX_Q];
+    double v[LW_JOINT_MAX_V];
+    lw_place place;
+} lw_start_spec;
+
 /* What the model file suggests for a run; the caller may override each. Zero or NULL: not given. */
 typedef struct lw_run_spec {
     double end, step, tolerance, output;
@@ -296,6 +368,7 @@ typedef struct lw_run_spec {
     const char *method, *integrator, *drift;
     const char *independent; /* coordinates of method partition, separated by commas */
     const char *reactions;   /* scheme of method partition: 35, 37 or 38 */
+    const char *begin;       /* the start that joints take initial values from */
     lw_place place;
 } lw_run_spec;
 
@@ -338,6 +411,7 @@ LW_API lw_status lw_spec_add_table(lw_spec *spec, const lw_table_spec *table);
 
 /* Each add copies what it is given and returns LW_ERROR_MEMORY or LW_OK; faults are found when compiling. */
 LW_API lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body);
+LW_API lw_status lw_spec_add_frame(lw_spec *spec, const lw_frame_spec *frame);
 LW_API lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint);
 LW_API lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force);
 LW_API lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint);
@@ -345,6 +419,13 @@ LW_API lw_status lw_spec_add_event(lw_spec *spec, const lw_event_spec *event);
 LW_API lw_status lw_spec_add_signal(lw_spec *spec, const lw_signal_spec *signal);
 LW_API lw_status lw_spec_add_state(lw_spec *spec, const lw_state_spec *state);
 LW_API lw_status lw_spec_add_output(lw_spec *spec, const lw_output_spec *output);
+LW_API lw_status lw_spec_add_start(lw_spec *spec, const lw_start_spec *start);
+
+/* Chooses the start of this name, NULL for none: models that are compiled from now on begin with its initial
+ * coordinates and speeds in the joints that it mentions, and with those of the joints themselves in the
+ * others. It is entered in the run of the spec. LW_ERROR_ARGUMENT, with the spec as it was: there is no such
+ * start (error suggests one), or it names a joint that there is not. error may be NULL. */
+LW_API lw_status lw_spec_begin(lw_spec *spec, const char *start, lw_error *error);
 
 /* What a spec holds: texts and numbers as they were given, counts, and by index from 0 the name of a
  * parameter or an input with its value (value may be NULL). */
@@ -360,6 +441,7 @@ LW_API const char *lw_spec_input(const lw_spec *spec, size_t index, double *valu
 LW_API const char *lw_spec_input_expression(const lw_spec *spec, size_t index);
 LW_API size_t lw_spec_table_count(const lw_spec *spec);
 LW_API size_t lw_spec_body_count(const lw_spec *spec); /* ground does not count */
+LW_API size_t lw_spec_frame_count(const lw_spec *spec);
 LW_API size_t lw_spec_joint_count(const lw_spec *spec);
 LW_API size_t lw_spec_force_count(const lw_spec *spec);
 LW_API size_t lw_spec_constraint_count(const lw_spec *spec);
@@ -367,9 +449,11 @@ LW_API size_t lw_spec_event_count(const lw_spec *spec);
 LW_API size_t lw_spec_signal_count(const lw_spec *spec);
 LW_API size_t lw_spec_state_count(const lw_spec *spec);
 LW_API size_t lw_spec_output_count(const lw_spec *spec);
+LW_API size_t lw_spec_start_count(const lw_spec *spec); /* of all joints of all starts */
 /* What was added, to read or to edit in place; valid until the next add. */
 LW_API lw_table_spec *lw_spec_table(lw_spec *spec, size_t index);
 LW_API lw_body_spec *lw_spec_body(lw_spec *spec, size_t index);
+LW_API lw_frame_spec *lw_spec_frame(lw_spec *spec, size_t index);
 LW_API lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index);
 LW_API lw_force_spec *lw_spec_force(lw_spec *spec, size_t index);
 LW_API lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index);
@@ -377,6 +461,7 @@ LW_API lw_event_spec *lw_spec_event(lw_spec *spec, size_t index);
 LW_API lw_signal_spec *lw_spec_signal(lw_spec *spec, size_t index);
 LW_API lw_state_spec *lw_spec_state(lw_spec *spec, size_t index);
 LW_API lw_output_spec *lw_spec_output(lw_spec *spec, size_t index);
+LW_API lw_start_spec *lw_spec_start(lw_spec *spec, size_t index);
 
 /* Names of the kinds as they stand in model files. */
 LW_API const char *lw_joint_type_name(lw_joint_type type);
@@ -392,6 +477,13 @@ LW_API bool lw_joint_type_turns(lw_joint_type type,
  * > 0. Returns LW_ERROR_ARGUMENT for a shape without the needed extent (a density needs volume). */
 LW_API lw_status lw_shape_inertia(const lw_shape *shape, double mass, double density, double *total,
                                   double com[3], double inertia[6]);
+/* The same of several shapes together. If one of them has a mass or density, each has its own, none for those
+ * without, and the argument mass does not matter; otherwise all share it at one density. */
+LW_API lw_status lw_shapes_inertia(const lw_shape *shapes, int count, double mass, double *total,
+                                   double com[3], double inertia[6]);
+/* Whether a mesh has an inside: its counts, indices and coordinates are valid, every edge closes, triangles
+ * have one sense, and what they enclose has volume. LW_ERROR_ARGUMENT, with error saying where, if not. */
+LW_API lw_status lw_mesh_check(const lw_mesh_spec *mesh, lw_error *error);
 
 #ifdef __cplusplus
 }

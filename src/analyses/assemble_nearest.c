@@ -29,7 +29,7 @@
  *          starting point, but not the nearest.
  */
 #include "analyses/assemble_nearest.h"
-#include "constraints/kkt_sparse.h"
+#include "constraints/kkt/kkt_sparse.h"
 #include "model/joint.h"
 
 #include <math.h>

@@ -157,14 +157,18 @@ static void keep_joint(const lw_model *model, const char *name, bool *kept) {
     if (joint >= 0) kept[joint] = true;
 }
 
-/* At which joints the user wants coordinates: values, a motion, a force element, a coupling, the turns of a
- * screw. */
+/* At which joints the user wants coordinates: values, a motion, a rotor, limits, a force element, a coupling,
+ * the turns of a screw. */
 static void find_kept(const lw_spec *spec, const lw_model *model, bool *kept) {
     for (size_t j = 0; j < spec->joint_count; j++) {
         const lw_joint_spec *own = &spec->joints[j];
         kept[j] = own->has_q || own->has_v || lw_joint_describe(own->type)->screws;
-        for (int k = 0; k < LW_JOINT_MAX_V; k++) kept[j] |= own->motion[k] != NULL;
+        for (int k = 0; k < LW_JOINT_MAX_V; k++)
+            kept[j] |= own->motion[k] || own->armature[k] != 0 || own->limits[k][0] < own->limits[k][1];
     }
+    for (size_t i = 0; i < spec->start_count && spec->run.begin; i++)
+        if (strcmp(spec->starts[i].name, spec->run.begin) == 0)
+            keep_joint(model, spec->starts[i].joint, kept);
     for (size_t i = 0; i < spec->force_count; i++) keep_joint(model, spec->forces[i].joint, kept);
     for (size_t i = 0; i < spec->constraint_count; i++)
         for (int k = 0; k < spec->constraints[i].terms && k < LW_COUPLING_MAX; k++)

@@ -24,7 +24,7 @@
 #include "constraints/loop_constraints.h"
 #include "dynamics/tree_dynamics.h"
 #include "linalg/dense.h"
-#include "model/compile.h"
+#include "model/compile/compile.h"
 #include "model/joint.h"
 #include <linkwork/assemble.h>
 #include <linkwork/tree.h>

@@ -17,7 +17,7 @@
  * Cost     O(n log n), compiling included.
  */
 #include "analyses/neglect_ratios.h"
-#include "model/compile.h"
+#include "model/compile/compile.h"
 #include "model/spec/spec_storage.h"
 
 #include <math.h>

@@ -347,9 +347,10 @@ static void check_proportion(const lw_balance *b, lw_balance_result *worst) {
 
 /* --- (2) joints ------------------------------------------------------------------------------------ */
 
-/* A joint of the tree: the wrench that it transmits to its child along S, against elements and tau. Drives of
- * prescribed speeds may transmit anything. */
-static void check_tree_joint(const lw_balance *b, int i, const double reaction[6], lw_balance_result *worst) {
+/* A joint of the tree: the wrench that it transmits to its child along S, against elements and tau, of which
+ * a rotor takes J vdot (docs/theory/armature.md, 6). Drives of prescribed speeds may transmit anything. */
+static void check_tree_joint(const lw_balance *b, int i, const double reaction[6], const double *vdot,
+                             lw_balance_result *worst) {
     const lw_model *model = b->model;
     const lw_link *link = &model->links[i];
     int j = model->bodies[i].joint_index;
@@ -365,10 +366,10 @@ static void check_tree_joint(const lw_balance *b, int i, const double reaction[6
     for (int k = 0; k < link->joint.nv; k++) {
         if (link->prescribed >> k & 1) continue;
         const double *S = b->data->S + 6 * (link->v + k);
-        double tau = b->data->tau[link->v + k];
         double turn = lw_v3_norm(S), slide = lw_v3_norm(S + 3);
-        double rest = sign * lw_v6_dot(S, w) - tau;
-        double parts = b->gross[link->v + k];
+        double rotor = model->armature ? model->armature[link->v + k] * vdot[link->v + k] : 0;
+        double rest = sign * lw_v6_dot(S, w) - (b->data->tau[link->v + k] - rotor);
+        double parts = b->gross[link->v + k] + fabs(rotor);
         double sum = turn * (lw_v3_norm(w) + m->length * lw_v3_norm(w + 3)) + slide * lw_v3_norm(w + 3) +
                      parts + b->given_gross[link->v + k];
         double own = turn * m->own[0] + slide * m->own[1] + parts;
@@ -686,7 +687,7 @@ lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
     check_proportion(b, &worst);
     for (int i = 1; i <= model->body_count; i++) check_body(b, i, &worst);
     for (int i = 1; i <= model->body_count; i++)
-        check_tree_joint(b, i, s->reactions + 6 * model->bodies[i].joint_index, &worst);
+        check_tree_joint(b, i, s->reactions + 6 * model->bodies[i].joint_index, s->vdot, &worst);
     for (int k = 0; k < model->closure_count; k++)
         check_cut_joint(b, k, s->reactions + 6 * model->closures[k], &worst);
     if (b->rows->count) {

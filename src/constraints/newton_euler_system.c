@@ -118,6 +118,16 @@ void lw_newton_euler_forces(lw_newton_euler *s, double t, const double *tau) {
         memcpy(s->joint_load + 6 * model->closures[k], data->cut_load + 6 * k, 6 * sizeof *s->joint_load);
 }
 
+void lw_newton_euler_push(lw_newton_euler *s, int body, int speed, double force) {
+    const int j = s->model->bodies[body].joint_index;
+    const lw_joint_info *info = &s->model->joints[j].info;
+    const lw_joint_state *state = &s->rows->joints[j];
+    const double *w = state->W + 6 * speed;
+    add_wrench(s, info->bodies[1], force, w, state->at);
+    add_wrench(s, info->bodies[0], -force, w, state->at);
+    lw_v6_axpy(force, w, s->joint_load + 6 * j);
+}
+
 void lw_newton_euler_rows_at(lw_newton_euler *s, double t, const double *q, const double *v) {
     lw_take_state(s->model, s->data, t, q, v);
     lw_velocities(s->model, s->data);

@@ -46,6 +46,9 @@ void lw_newton_euler_forces(lw_newton_euler *s, double t, const double *tau);
  * of which only the number of revolutions is used. The joint coordinates of s->data are filled in too. */
 void lw_newton_euler_rows_at_absolute(lw_newton_euler *s, double t, const double *y);
 
+/* Adds a force on a speed of a body's tree joint to u and joint_load. */
+void lw_newton_euler_push(lw_newton_euler *s, int body, int speed, double force);
+
 int lw_absolute_size(const lw_newton_euler *s);
 /* Absolute coordinates from joint coordinates, after lw_newton_euler_rows_at. */
 void lw_absolute_from_joints(const lw_newton_euler *s, double *y);

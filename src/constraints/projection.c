@@ -15,7 +15,7 @@
  *          leaves too few digits (bodies of very different mass), a metric in which all bodies are equal is
  *          used instead.
  */
-#include "constraints/kkt_sparse.h"
+#include "constraints/kkt/kkt_sparse.h"
 #include "constraints/projection.h"
 #include "constraints/characteristic_length.h"
 

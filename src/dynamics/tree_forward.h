@@ -283,7 +283,9 @@ INLINE void inertia_times_motion(const REAL A[6], const REAL B[9], const REAL C[
         }
 }
 
-/* Any other joint, by its S; nv, prescribed and universal are constants where that pays. */
+/* Any other joint, by its S; nv, prescribed and universal are constants where that pays. Joints with rotors
+ * take this way too: D = S'I^ S + diag(J) (docs/theory/armature.md, 4), and then I^ - U D^-1 U' has inertia
+ * along S, which the other kernels take to be zero. */
 INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigned prescribed,
                             bool universal) {
     const lw_link *link = &r->model->links[i];
@@ -292,12 +294,14 @@ INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigne
     const REAL *S = r->S + 6 * link->v, *tau = r->tau + link->v;
     REAL *U = r->U + 6 * link->v, *D = r->D + 6 * link->v, *u = r->u + link->v;
     REAL A[6], B[9], C[6], f[6], t[6], b[6], W[6 * LW_JOINT_MAX_V], y[LW_JOINT_MAX_V];
+    const double *armature = universal ? NULL : r->model->armature;
     gather(r, i, A, B, C, f);
     for (int k = 0; k < 6; k++) b[k] = own->bias[k];
     for (int k = 0; k < nv; k++) {
         inertia_times_motion(A, B, C, S, k, universal, U + 6 * k);
         u[k] = tau[k] - motion_dot(S, k, f, universal);
         for (int l = 0; l <= k; l++) D[6 * k + l] = motion_dot(S, l, U + 6 * k, universal);
+        if (armature) D[7 * k] += armature[link->v + k];
         if (prescribed >> k & 1) /* prescribed accelerations act like bias */
             for (int l = 0; l < 6; l++) b[l] += S[6 * k + l] * r->vdot[link->v + k];
     }
@@ -444,8 +448,11 @@ INLINE void joint_accelerate(const recursion *r, int i, int nv, unsigned prescri
     if (universal) x[0] += y[0] * S[0], x[1] += y[1], x[2] += y[0] * S[2];
     for (int k = 0; k < 6; k++) own->a[k] = x[k];
     if (!prescribed || !r->drive) return;
-    for (int k = 0; k < nv; k++) /* S'(I^ a + f^) - tau */
-        if (prescribed >> k & 1) r->drive[link->v + k] = r6_dot(U + 6 * k, x) - r->u[link->v + k];
+    for (int k = 0; k < nv; k++) { /* S'(I^ a + f^) + J vdot - tau */
+        if (!(prescribed >> k & 1)) continue;
+        r->drive[link->v + k] = r6_dot(U + 6 * k, x) - r->u[link->v + k];
+        if (r->model->armature) r->drive[link->v + k] += r->model->armature[link->v + k] * vdot[k];
+    }
 }
 
 static void general_accelerate(const recursion *r, int i) {

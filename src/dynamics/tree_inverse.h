@@ -134,7 +134,8 @@ static void general_inwards(const recursion *r, int i, REAL *tau) {
     add_wrench(r, link->parent, at->p, f);
 }
 
-/* tau for given vdot; afterwards wrenches + 6 i is the wrench that joint i transmits, in the child's axes. */
+/* tau for given vdot, with that of the rotors (docs/theory/armature.md, 5); afterwards wrenches + 6 i is the
+ * wrench that joint i transmits, in the child's axes. */
 static inline void inverse(const recursion *r, const REAL *vdot, REAL *tau) {
     turn_joints(r);
     swing *ground = swing_of(r, &r->model->links[0]);
@@ -150,6 +151,8 @@ static inline void inverse(const recursion *r, const REAL *vdot, REAL *tau) {
         look_ahead(r->wrenches, 6 * sizeof(REAL), 1, i - AHEAD);
         BY_JOINT(&r->model->links[i], inwards, r, i, tau)
     }
+    const double *armature = r->model->armature;
+    for (int k = 0; armature && k < r->model->nv; k++) tau[k] += armature[k] * vdot[k];
 }
 
 #endif

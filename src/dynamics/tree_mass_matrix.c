@@ -216,6 +216,8 @@ void lw_mass_matrix_held(const lw_model *model, lw_data *data, double t, const d
         const lw_rigid_inertia *base = link->first ? &model->links[link->parent].inertia : parent;
         BY_JOINT(link, pass, &r, i, own, base, parent, &branch, mass)
     }
+    for (int k = 0; model->armature && k < model->nv; k++) /* rotors: docs/theory/armature.md */
+        mass[(size_t)k * (size_t)(model->nv + 1)] += model->armature[k];
 }
 
 /* Subtracts B b b' for each moment B added for an idle spin, where b is the gradient of the spin's rate with

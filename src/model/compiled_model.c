@@ -14,6 +14,9 @@ void lw_model_destroy(lw_model *model) {
 static bool is_body(const lw_model *model, int body) {
     return model && body >= 0 && body <= model->body_count;
 }
+static bool is_frame(const lw_model *model, int frame) {
+    return model && frame >= 0 && frame < model->frame_count;
+}
 static bool is_joint(const lw_model *model, int joint) {
     return model && joint >= 0 && joint < model->joint_count;
 }
@@ -62,7 +65,31 @@ lw_body_kind lw_model_body_kind(const lw_model *model, int body) {
     return is_body(model, body) ? model->bodies[body].kind : (lw_body_kind)-1;
 }
 const lw_shape *lw_model_body_shape(const lw_model *model, int body) {
-    return is_body(model, body) ? &model->bodies[body].shape : NULL;
+    static const lw_shape none;
+    if (!is_body(model, body)) return NULL;
+    return model->bodies[body].shape_count > 0 ? model->bodies[body].shapes : &none;
+}
+int lw_model_body_shape_count(const lw_model *model, int body) {
+    return is_body(model, body) ? model->bodies[body].shape_count : 0;
+}
+const lw_shape *lw_model_body_shape_at(const lw_model *model, int body, int shape) {
+    const int count = lw_model_body_shape_count(model, body);
+    return shape >= 0 && shape < count ? &model->bodies[body].shapes[shape] : NULL;
+}
+
+int lw_model_frame_count(const lw_model *model) { return model ? model->frame_count : 0; }
+int lw_model_frame(const lw_model *model, const char *name) {
+    return model && name && model->frame_count ? lw_names_find(&model->frame_names, name) : -1;
+}
+const char *lw_model_frame_name(const lw_model *model, int frame) {
+    return is_frame(model, frame) ? model->frames[frame].name : NULL;
+}
+int lw_model_frame_body(const lw_model *model, int frame, double position[3], double rotation[4]) {
+    const bool known = is_frame(model, frame);
+    for (int k = 0; k < 3 && position; k++) position[k] = known ? model->frames[frame].own.p[k] : NAN;
+    for (int k = 0; k < 4 && rotation; k++) rotation[k] = NAN;
+    if (known && rotation) lw_quat_rot(model->frames[frame].own.R, rotation);
+    return known ? model->frames[frame].body : -1;
 }
 
 int lw_model_joint_count(const lw_model *model) { return model ? model->joint_count : 0; }

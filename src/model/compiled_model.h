@@ -15,6 +15,7 @@
 #include "model/graph.h"
 #include "model/joint_types.h"
 #include "model/names.h"
+#include "model/spec/shape_copy.h"
 #include <linkwork/criterion.h>
 #include <linkwork/model.h>
 
@@ -80,9 +81,18 @@ typedef struct lw_body {
     lw_pose frame;   /* the user's body frame in the internal frame */
     double held[6];  /* The part of the link's second moments that keeps idle spins determined (lw_idle). */
     int joint_index; /* Its tree joint in the spec's order. */
-    lw_shape shape;
+    int shape_count;
+    const lw_shape *shapes; /* NULL if there are none */
     lw_place place;
 } lw_body;
+
+/* A named marker on a body. */
+typedef struct lw_frame {
+    const char *name;
+    int body;     /* label */
+    lw_pose pose; /* in the internal frame of the body */
+    lw_pose own;  /* in the user's frame of the body */
+} lw_frame;
 
 /* A joint, in the tree or closing a loop, in the sense of the model file: from its first body to its
  * second. */
@@ -123,6 +133,7 @@ typedef struct lw_force {
     double stiffness, damping, free_length;
     const lw_function *law;   /* of x, v, t and the vector of values, as drive and components are */
     bool law_is_potential;    /* law of x alone */
+    bool law_dissipates;      /* what the law takes is dissipation: the damping of a joint's stop */
     const lw_function *drive; /* of t, q, v */
     double viscous, coulomb, smoothing;
     int bodies[2];     /* labels */
@@ -262,7 +273,11 @@ struct lw_model {
     lw_body *bodies;     /* 0 .. body_count */
     /* Per speed: a pivot of the mass matrix below this value counts as zero (compile.c). */
     double *pivot_floor;
+    /* Per speed: inertia of a rotor that follows the coordinate; NULL if no joint has one. */
+    double *armature;
     double *q0, *v0;
+    int frame_count;
+    lw_frame *frames; /* the spec's order */
     int joint_count;
     lw_joint_entry *joints; /* the spec's order */
     int closure_count;
@@ -288,6 +303,7 @@ struct lw_model {
     lw_graph graph;
     lw_names body_names, joint_names; /* By label, and in the spec's order. */
     lw_names force_names;             /* In the spec's order. */
+    lw_names frame_names;             /* In the spec's order. */
     lw_names input_names;             /* In the spec's order. */
     double *input_defaults;           /* NAN: the default is an expression. */
     lw_values values;
@@ -295,7 +311,8 @@ struct lw_model {
     lw_output *outputs;
     lw_names parameter_names; /* In the spec's order. */
     double *parameter_values;
-    lw_kept_spec kept; /* Only in models of lw_model_compile. */
+    lw_mesh_pool meshes; /* of the shapes of bodies */
+    lw_kept_spec kept;   /* Only in models of lw_model_compile. */
 };
 
 /* The longest arm on a body, in metres: the largest distance of a joint, a constraint's point or the centre
@@ -309,6 +326,22 @@ static inline lw_rigid_inertia lw_true_inertia(const lw_model *model, int body) 
     lw_rigid_inertia I = model->links[body].inertia;
     for (int k = 0; k < 6 && model->idle_count; k++) I.second[k] -= model->bodies[body].held[k];
     return I;
+}
+
+/* Bit k: speed k of a body's joint turns a rotor. */
+static inline unsigned lw_rotor_speeds(const lw_model *model, int body) {
+    const lw_link *link = &model->links[body];
+    unsigned speeds = 0;
+    for (int k = 0; model->armature && k < link->joint.nv; k++)
+        if (model->armature[link->v + k] > 0) speeds |= 1u << k;
+    return speeds;
+}
+
+/* Kinetic energy of the rotors: J v^2 / 2 each. */
+static inline double lw_rotor_energy(const lw_model *model, const double *v) {
+    double energy = 0;
+    for (int k = 0; model->armature && k < model->nv; k++) energy += 0.5 * model->armature[k] * v[k] * v[k];
+    return energy;
 }
 
 /* Compiles a spec with the cuts that its graph asks for (lw_model_compile chooses better ones where these are

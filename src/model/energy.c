@@ -1,7 +1,9 @@
 /* energy.c - kinetic and potential energy, linear and angular momentum of the tree. The moments of inertia
- * added for idle spins (idle_spins.c) are left out.
+ * added for idle spins (idle_spins.c) are left out. Rotors have kinetic energy, but no momentum in space
+ * (docs/theory/armature.md).
  *
- *   T = sum V'I V / 2,   U = - sum m g.c + U(elements),   p = sum m c',   L = sum (c x m c' + J w)
+ *   T = sum V'I V / 2 + sum J v^2 / 2
+ *   U = - sum m g.c + U(elements),   p = sum m c',   L = sum (c x m c' + J w)
  *
  * Cost     O(n), no allocation.
  */
@@ -28,6 +30,7 @@ lw_energy lw_energy_of(const lw_model *model, lw_data *data, double t, const dou
         double spin = lw_v3_dot(idle->axis, data->motion[idle->body].V);
         energy.kinetic -= 0.5 * idle->moment * spin * spin;
     }
+    energy.kinetic += lw_rotor_energy(model, data->v);
     return energy;
 }
 

@@ -86,7 +86,9 @@ static double tension(const lw_force *force, int k, lw_data *data, double t, dou
         total += law;
         data->gross[0] = data->gross[1] +=
             fabs(law) + (data->measuring ? parts_of(force->law, data, k, variables, 0, 1) : 0);
-        if (!force->law_is_potential)
+        if (force->law_dissipates)
+            data->power.dissipation += law * v;
+        else if (!force->law_is_potential)
             data->power.forces -= law * v;
         else if (integrate)
             data->potential += lw_function_integral(force->law, 0, x, variables);

@@ -7,7 +7,7 @@
  * Cost     O(elements), no allocation.
  */
 #include "model/joint.h"
-#include "model/quantity.h"
+#include "model/quantity/quantity.h"
 #include "model/signals.h"
 
 #include <string.h>

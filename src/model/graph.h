@@ -12,7 +12,8 @@ typedef enum lw_keep {
     /* Its number of revolutions matters: it is a screw, or an element may depend on its angle. */
     LW_KEEP_REVOLUTIONS,
     LW_KEEP_VALUES, /* Its initial values are given; those of a cut joint have no effect. */
-    LW_KEEP_ALWAYS  /* It is prescribed or coupled, for which a cut joint has no coordinate. */
+    /* It is prescribed or coupled or turns a rotor, for which a cut joint has no coordinate. */
+    LW_KEEP_ALWAYS
 } lw_keep;
 
 /* One joint as an edge between bodies; body 0 is ground, bodies 1 .. n are in the user's order. */

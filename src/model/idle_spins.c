@@ -21,7 +21,7 @@
  * Limits   rotations only (slides without mass are not held); SYSTEM_MAX unknowns in one system.
  */
 #include "linalg/small.h"
-#include "model/compile.h"
+#include "model/compile/compile.h"
 #include "model/data.h"
 
 #include <stdint.h>
@@ -248,9 +248,9 @@ static void make_rows(survey *s) {
             continue;
         int child = bodies[model->bodies[bodies[1]].joint_index == j && bodies[1] > 0 ? 1 : 0];
         bool in_tree = child > 0 && model->bodies[child].joint_index == j;
-        unsigned prescribed = in_tree ? model->links[child].prescribed : 0;
+        unsigned held = in_tree ? model->links[child].prescribed | lw_rotor_speeds(model, child) : 0;
         for (int k = 0; k < 6; k++) {
-            if (k < entry->joint.nv && !(prescribed >> k & 1)) continue;
+            if (k < entry->joint.nv && !(held >> k & 1)) continue;
             add_row(s, false);
             add_joint_rate(s, j, k, 1);
         }

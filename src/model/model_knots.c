@@ -14,7 +14,7 @@
  * Cost     compiling: O(n log n) with n knots; lw_model_span: O(log n + different periods), no allocation.
  */
 #include "model/model_knots.h"
-#include "model/compile.h"
+#include "model/compile/compile.h"
 
 #include <float.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #define LW_SIGNALS_H
 
 #include "model/data.h"
-#include "model/quantity.h"
+#include "model/quantity/quantity.h"
 
 /* Computes the entries of an order, and copies the given ones, into data->computed. After lw_velocities and
  * lw_world_poses; source: what else the entries need (NULL: nothing but t). */

@@ -18,7 +18,7 @@
 #include "formulations/common/checked_accelerations.h"
 #include "model/model_conditions.h"
 #include "model/model_knots.h"
-#include "model/quantity.h"
+#include "model/quantity/quantity.h"
 #include "simulation/progress_monitor.h"
 #include "simulation/run_plan.h"
 #include "simulation/singularity_monitor.h"

@@ -211,6 +211,9 @@ static double find_energy(const lw_model *model, double length, double time) {
         const lw_rigid_inertia I = lw_true_inertia(model, i);
         mass += I.mass;
         inertia += fmax(0, I.second[0] + I.second[1] + I.second[2]) / 2;
+        const lw_link *link = &model->links[i];
+        for (int k = 0; model->armature && k < link->joint.nv; k++)
+            *(lw_joint_speed_turns(link->joint.type, k) ? &inertia : &mass) += model->armature[link->v + k];
     }
     const double energy = fmax(mass * length * length, inertia) / (time * time);
     return energy > 0 && isfinite(energy) ? energy : 1;

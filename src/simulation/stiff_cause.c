@@ -79,7 +79,7 @@ static double find_twists(search *s) {
         lw_rigid_mul(&s->model->links[b].inertia, twist, momentum);
         sum += lw_v6_dot(twist, momentum);
     }
-    return sum;
+    return sum + 2 * lw_rotor_energy(s->model, s->x);
 }
 
 static bool is_jump(search *s, int element, double at_a, double at_b) {

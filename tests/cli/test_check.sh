@@ -33,7 +33,7 @@ says err 'did you mean "revolute"'
 cat >"$work/mixed.yaml" <<'YAML'
 linkwork: 1
 bodies:
-  rod: {mass: 0, colour: red}
+  rod: {mass: 0, magnet: red}
   lost: {mass: -1}
 joints:
   pin: {type: weld, between: [ground, rod]}
@@ -50,9 +50,9 @@ expect 2 check "$work/mixed.yaml" --json
 silent err
 json 'len(d) == 7 and all(set(f) == {"severity", "file", "line", "column", "object", "message", "remedy"} for f in d)'
 json '[f["line"] for f in d] == sorted(f["line"] for f in d) and d[0]["column"] == 18'
-json "d[0]['file'] == '$work/mixed.yaml' and d[0]['object'] == 'body \"rod\"' and d[0]['message'] == 'unknown key \"colour\"'"
+json "d[0]['file'] == '$work/mixed.yaml' and d[0]['object'] == 'body \"rod\"' and d[0]['message'] == 'unknown key \"magnet\"'"
 json '{f["severity"] for f in d} == {"error"}'
-sed 's/mass: -1/mass: 1, inertia: [1, 1, 1]/; s/, colour: red//; s/ground, rod/ground, lost/; s/^run:.*//' "$work/mixed.yaml" >"$work/loose.yaml"
+sed 's/mass: -1/mass: 1, inertia: [1, 1, 1]/; s/, magnet: red//; s/ground, rod/ground, lost/; s/^run:.*//' "$work/mixed.yaml" >"$work/loose.yaml"
 expect 2 check "$work/loose.yaml" --json
 json 'len(d) == 1 and (d[0]["line"], d[0]["column"], d[0]["message"]) == (3, 3, "is not connected to ground")'
 expect 0 check "$work/pendulum.yaml" --json

@@ -36,7 +36,7 @@ static void same_text(const char *object, const char *field, const char *a, cons
 }
 
 static void same_shape(const char *name, const lw_shape *a, const lw_shape *b) {
-    static const int sizes[] = {0, 3, 2, 1, 2, 0, 0}, points[] = {0, 0, 0, 0, 0, 2, 4};
+    static const int sizes[] = {0, 3, 2, 1, 2, 0, 0, 2, 3, 3}, points[] = {0, 0, 0, 0, 0, 2, 4, 0, 0, 0};
     same_int(name, "shape", (int)a->kind, (int)b->kind);
     same_numbers(name, "size", a->size, b->size, sizes[a->kind]);
     for (int k = 0; k < points[a->kind]; k++)
@@ -44,6 +44,18 @@ static void same_shape(const char *name, const lw_shape *a, const lw_shape *b) {
     if (a->kind == LW_SHAPE_NONE) return;
     same_numbers(name, "shape's position", a->position, b->position, 3);
     same_numbers(name, "shape's rotation", a->rotation, b->rotation, 4);
+    same_int(name, "colour", a->colour, b->colour);
+    same_int(name, "has_mass", a->has_mass, b->has_mass);
+    same_number(name, "shape's mass", a->mass, b->mass);
+    same_number(name, "shape's density", a->density, b->density);
+    same_int(name, "mesh", !a->mesh, !b->mesh);
+    if (!a->mesh) return;
+    same_text(name, "mesh's file", a->mesh->file, b->mesh->file);
+    same_int(name, "vertices", a->mesh->vertex_count, b->mesh->vertex_count);
+    same_numbers(name, "vertex", a->mesh->vertices, b->mesh->vertices, 3 * a->mesh->vertex_count);
+    same_int(name, "triangles", a->mesh->triangle_count, b->mesh->triangle_count);
+    for (int k = 0; k < 3 * a->mesh->triangle_count; k++)
+        same_int(name, "triangle", a->mesh->triangles[k], b->mesh->triangles[k]);
 }
 
 static void same_body(const lw_body_spec *a, const lw_body_spec *b) {
@@ -59,6 +71,8 @@ static void same_body(const lw_body_spec *a, const lw_body_spec *b) {
         same_numbers(a->name, "rotation", a->rotation, b->rotation, 4);
     }
     same_shape(a->name, &a->shape, &b->shape);
+    same_int(a->name, "number of shapes", a->shape_count, b->shape_count);
+    for (int k = 0; k < a->shape_count; k++) same_shape(a->name, &a->shapes[k], &b->shapes[k]);
 }
 
 static void same_joint(const lw_joint_spec *a, const lw_joint_spec *b) {
@@ -70,6 +84,7 @@ static void same_joint(const lw_joint_spec *a, const lw_joint_spec *b) {
         const lw_joint_geometry *g = &a->geometry[side], *h = &b->geometry[side];
         same_text(a->name, "body", a->bodies[side], b->bodies[side]);
         if (side == 1 && a->frame == LW_GEOMETRY_WORLD) continue;
+        if (side == 0) same_int(a->name, "at_frames", a->at_frames, b->at_frames);
         same_numbers(a->name, "point", g->point, h->point, 3);
         if (side == 1 && a->type == LW_JOINT_TRANSLATION) continue;
         same_int(a->name, "axis_count", g->axis_count, h->axis_count);
@@ -80,6 +95,14 @@ static void same_joint(const lw_joint_spec *a, const lw_joint_spec *b) {
     same_int(a->name, "has_v", a->has_v, b->has_v);
     if (a->has_q) same_numbers(a->name, "q", a->q, b->q, lw_joint_type_q(a->type, axes));
     if (a->has_v) same_numbers(a->name, "v", a->v, b->v, lw_joint_type_v(a->type, axes));
+    same_numbers(a->name, "armature", a->armature, b->armature, LW_JOINT_MAX_V);
+    same_numbers(a->name, "zero", a->zero, b->zero, LW_JOINT_MAX_V);
+    same_numbers(a->name, "limits", a->limits[0], b->limits[0], 2 * LW_JOINT_MAX_V);
+    same_int(a->name, "stop", (int)a->stop, (int)b->stop);
+    same_numbers(a->name, "stiffness of the stop", a->stop_stiffness, b->stop_stiffness, LW_JOINT_MAX_V);
+    same_numbers(a->name, "damping of the stop", a->stop_damping, b->stop_damping, LW_JOINT_MAX_V);
+    same_numbers(a->name, "restitution of the stop", a->stop_restitution, b->stop_restitution,
+                 LW_JOINT_MAX_V);
     for (int k = 0; k < lw_joint_type_v(a->type, axes); k++)
         same_text(a->name, "motion", a->motion[k], b->motion[k]);
     same_int(a->name, "cut", a->cut, b->cut);
@@ -127,6 +150,7 @@ static void same_force(const lw_force_spec *a, const lw_force_spec *b) {
         break;
     case LW_FORCE_DRIVE:
         same_text(name, "drive", a->drive, b->drive);
+        same_number(name, "limit", a->limit, b->limit);
         break;
     case LW_FORCE_FRICTION:
         same_number(name, "viscous", a->viscous, b->viscous);
@@ -182,6 +206,7 @@ static void same_head(const lw_spec *a, const lw_spec *b) {
     same_numbers("run", "baumgarte", r->baumgarte, s->baumgarte, 2);
     same_text("run", "independent", r->independent, s->independent);
     same_text("run", "reactions", r->reactions, s->reactions);
+    same_text("run", "begin", r->begin, s->begin);
     same_int("model", "parameters", (int)lw_spec_parameter_count(a), (int)lw_spec_parameter_count(b));
     for (size_t k = 0; k < lw_spec_parameter_count(a); k++) {
         double x, y;
@@ -205,8 +230,28 @@ static void same_table(const lw_table_spec *a, const lw_table_spec *b) {
     same_numbers(a->name, "y", a->y, b->y, a->size);
 }
 
+static void same_frame(const lw_frame_spec *a, const lw_frame_spec *b) {
+    same_text("frame", "name", a->name, b->name);
+    same_text(a->name, "body", a->body, b->body);
+    same_numbers(a->name, "position", a->position, b->position, 3);
+    same_numbers(a->name, "rotation", a->rotation, b->rotation, 4);
+}
+
+static void same_start(const lw_start_spec *a, const lw_start_spec *b) {
+    same_text("start", "name", a->name, b->name);
+    same_text(a->name, "joint", a->joint, b->joint);
+    same_int(a->name, "has_q", a->has_q, b->has_q);
+    same_int(a->name, "has_v", a->has_v, b->has_v);
+    same_numbers(a->name, "q", a->q, b->q, LW_JOINT_MAX_Q);
+    same_numbers(a->name, "v", a->v, b->v, LW_JOINT_MAX_V);
+}
+
 static void same_spec(lw_spec *a, lw_spec *b) {
     same_head(a, b);
+    same_int("model", "frames", (int)lw_spec_frame_count(a), (int)lw_spec_frame_count(b));
+    same_int("model", "starts", (int)lw_spec_start_count(a), (int)lw_spec_start_count(b));
+    for (size_t k = 0; k < lw_spec_frame_count(a); k++) same_frame(lw_spec_frame(a, k), lw_spec_frame(b, k));
+    for (size_t k = 0; k < lw_spec_start_count(a); k++) same_start(lw_spec_start(a, k), lw_spec_start(b, k));
     same_int("model", "tables", (int)lw_spec_table_count(a), (int)lw_spec_table_count(b));
     for (size_t k = 0; k < lw_spec_table_count(a); k++) same_table(lw_spec_table(a, k), lw_spec_table(b, k));
     same_int("model", "bodies", (int)lw_spec_body_count(a), (int)lw_spec_body_count(b));

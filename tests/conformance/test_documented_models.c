@@ -172,8 +172,8 @@ static void chain_ladder_and_windows(void **state) {
 /* --- they show everything ------------------------------------------------------------------------- */
 
 static struct {
-    bool kinds[LW_BODY_POINT + 1], shapes[LW_SHAPE_TETRAHEDRON + 1];
-    bool poses, placed_shape, turned_shape, other_gravity;
+    bool kinds[LW_BODY_POINT + 1], shapes[LW_SHAPE_KINDS];
+    bool poses, placed_shape, turned_shape, other_gravity, own_densities, own_masses, colours;
     bool joints[LW_JOINT_TYPES][2]; /* in the world, in body frames */
     bool motions[LW_JOINT_TYPES];
     bool forces[LW_FORCE_TYPES], force_frames[LW_FORCE_TYPES][2];
@@ -193,6 +193,12 @@ static void see_bodies(lw_spec *spec) {
         seen.poses |= body->has_pose && turned(body->rotation);
         seen.placed_shape |= p[0] != 0 || p[1] != 0 || p[2] != 0;
         seen.turned_shape |= turned(body->shape.rotation);
+        for (int i = 0; i < body->shape_count; i++) {
+            seen.shapes[body->shapes[i].kind] = true;
+            seen.own_densities |= body->shapes[i].density > 0;
+            seen.own_masses |= body->shapes[i].has_mass;
+            seen.colours |= body->shapes[i].colour != 0;
+        }
     }
 }
 
@@ -240,7 +246,8 @@ static void every_element_is_shown(void **state) {
     (void)state;
     static const char *const frames[] = {" in the world", " in body frames"};
     static const char *const kinds[] = {"spatial", "planar", "point"};
-    static const char *const shapes[] = {"none", "box", "cylinder", "sphere", "cone", "rod", "tetrahedron"};
+    static const char *const shapes[] = {"none", "box",         "cylinder", "sphere",    "cone",
+                                         "rod",  "tetrahedron", "capsule",  "ellipsoid", "mesh"};
     static const lw_joint_type moved[] = {LW_JOINT_REVOLUTE, LW_JOINT_CYLINDRICAL, LW_JOINT_SPHERICAL,
                                           LW_JOINT_TRANSLATION, LW_JOINT_FREE};
     for (int k = 0; k < example_count; k++) {
@@ -254,7 +261,8 @@ static void every_element_is_shown(void **state) {
     }
     need(seen.other_gravity, "gravity", "");
     for (int k = 0; k <= LW_BODY_POINT; k++) need(seen.kinds[k], kinds[k], " bodies");
-    for (int k = 0; k <= LW_SHAPE_TETRAHEDRON; k++) need(seen.shapes[k], "shape ", shapes[k]);
+    for (int k = 0; k < LW_SHAPE_KINDS; k++) need(seen.shapes[k], "shape ", shapes[k]);
+    need(seen.own_densities && seen.own_masses && seen.colours, "shapes of their own", "");
     need(seen.poses && seen.placed_shape && seen.turned_shape, "poses of bodies and shapes", "");
     for (int type = 0; type < LW_JOINT_TYPES; type++)
         for (int frame = 0; frame < 2; frame++)

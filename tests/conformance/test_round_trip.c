@@ -358,21 +358,72 @@ static const char *random_expression(lw_random *random) {
     return expressions[random_below(random, (int)(sizeof expressions / sizeof *expressions))];
 }
 
+/* A shape of any kind, at any place, of a colour or none. */
+static lw_shape random_shape(lw_random *random, const double rotation[4]) {
+    static const double corners[] = {0, 0, 0.1, 1, 0, 0, 0, 1, 0, 0.25, 0.5, 1.0 / 3};
+    static const int faces[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3};
+    static const lw_mesh_spec mesh = {4, 4, corners, faces, NULL};
+    lw_shape shape = {.kind = (lw_shape_kind)(1 + random_below(random, LW_SHAPE_KINDS - 1))};
+    for (int i = 0; i < 3; i++) shape.size[i] = random_between(random, 0.1, 2);
+    for (int i = 0; i < 4; i++) random_vector(random, 3, 1, shape.points[i]);
+    if (random_below(random, 2)) random_vector(random, 3, 1, shape.position);
+    if (random_below(random, 2)) memcpy(shape.rotation, rotation, sizeof shape.rotation);
+    if (random_below(random, 2)) shape.colour = LW_COLOUR | random_below(random, LW_COLOUR);
+    if (shape.kind == LW_SHAPE_MESH) shape.mesh = &mesh;
+    return shape;
+}
+
+/* Rotors, zeros, limits and stops, from a sequence of their own. */
+static lw_random extras = {20240229};
+static void say_of_coordinates(lw_joint_spec *joint) {
+    int count = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+    bool ball = joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
+    for (int i = 0; i < count && !ball; i++) {
+        if (random_below(&extras, 3) == 0) joint->armature[i] = random_between(&extras, 0, 2);
+        if (random_below(&extras, 3) == 0) joint->zero[i] = random_between(&extras, -2, 2);
+        if (random_below(&extras, 3) == 0) {
+            joint->stop = (lw_stop_kind)random_below(&extras, joint->motion[i] ? 2 : LW_STOP_KINDS);
+            joint->limits[i][0] = random_below(&extras, 3) ? random_between(&extras, -9, -7) : -HUGE_VAL;
+            joint->limits[i][1] = random_between(&extras, 7, 9);
+        }
+    }
+    for (int i = 0; i < count && joint->stop == LW_STOP_SPRING; i++) {
+        joint->stop_stiffness[i] = random_between(&extras, 1, 9);
+        if (random_below(&extras, 2)) joint->stop_damping[i] = random_between(&extras, 1, 9);
+    }
+    for (int i = 0; i < count && joint->stop == LW_STOP_IMPACT; i++)
+        joint->stop_restitution[i] = random_between(&extras, 0, 1);
+}
+
 /* Random initial states, shapes, planar bodies and points, where the model stays sound; parameters, run. */
 static void enrich(lw_random *random, lw_spec *spec) {
     for (size_t k = 0; k < lw_spec_body_count(spec); k++) {
         lw_body_spec *body = lw_spec_body(spec, k);
         int pick = random_below(random, 4);
         if (pick == 0) { /* a shape for drawing only, or one that gives everything but the mass */
-            lw_shape *shape = &body->shape;
-            shape->kind = (lw_shape_kind)(1 + random_below(random, LW_SHAPE_TETRAHEDRON));
-            for (int i = 0; i < 3; i++) shape->size[i] = random_between(random, 0.1, 2);
-            for (int i = 0; i < 4; i++) random_vector(random, 3, 1, shape->points[i]);
-            if (random_below(random, 2)) random_vector(random, 3, 1, shape->position);
-            if (random_below(random, 2)) memcpy(shape->rotation, body->rotation, sizeof shape->rotation);
+            body->shape = random_shape(random, body->rotation);
             double total;
             if (random_below(random, 2))
-                (void)lw_shape_inertia(shape, body->mass, 0, &total, body->com, body->inertia);
+                (void)lw_shape_inertia(&body->shape, body->mass, 0, &total, body->com, body->inertia);
+        } else if (pick == 2 && random_below(random, 2)) { /* several, with masses of their own or without */
+            static lw_shape rooms[64][3];
+            lw_shape *shapes = rooms[k % 64];
+            bool own = random_below(random, 2);
+            for (int i = 0; i < 3; i++) {
+                shapes[i] = random_shape(random, body->rotation);
+                if (own && random_below(random, 2))
+                    shapes[i].density = random_between(random, 1, 2);
+                else if (own)
+                    shapes[i].has_mass = true, shapes[i].mass = random_between(random, 0, 2);
+            }
+            body->shapes = shapes;
+            body->shape_count = 3;
+            double total = body->mass;
+            if (own || random_below(random, 2)) {
+                assert_int_equal(lw_shapes_inertia(shapes, 3, body->mass, &total, body->com, body->inertia),
+                                 LW_OK);
+                body->mass = total;
+            }
         } else if (pick == 1) {
             body->kind = LW_BODY_POINT;
             memset(body->inertia, 0, sizeof body->inertia);
@@ -385,6 +436,7 @@ static void enrich(lw_random *random, lw_spec *spec) {
         joint->has_v = random_below(random, 2) && moves;
         random_vector(random, LW_JOINT_MAX_Q, 1, joint->q);
         random_vector(random, LW_JOINT_MAX_V, 1, joint->v);
+        say_of_coordinates(joint);
     }
     assert_int_equal(lw_spec_add_parameter(spec, "a_b", odd_number(random)), LW_OK);
     assert_int_equal(lw_spec_add_parameter(spec, "b2", odd_number(random)), LW_OK);
@@ -489,7 +541,8 @@ static void spoil(lw_random *random, lw_spec *spec) {
     for (size_t k = 0; k < lw_spec_body_count(spec); k++) {
         lw_body_spec *body = lw_spec_body(spec, k);
         body->kind = (lw_body_kind)random_below(random, 3);
-        if (random_below(random, 3) == 0) body->mass = odd_number(random);
+        /* Where shapes have masses of their own, another mass of the body would replace them. */
+        if (random_below(random, 3) == 0 && body->shape_count == 0) body->mass = odd_number(random);
         if (random_below(random, 2)) odd_numbers(random, body->com, 3);
         if (random_below(random, 2)) odd_numbers(random, body->inertia, 6);
         if (body->kind == LW_BODY_POINT) memset(body->inertia, 0, sizeof body->inertia);

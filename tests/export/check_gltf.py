@@ -7,7 +7,7 @@ tree once, and the pose of every body at ten times, interpolated as glTF says. P
 """
 import csv, json, math, struct, sys
 
-SIZES = {5123: ("H", 2), 5126: ("f", 4)}
+SIZES = {5123: ("H", 2), 5125: ("I", 4), 5126: ("f", 4)}
 WIDTHS = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}
 TURN = [-math.sqrt(0.5), 0, 0, math.sqrt(0.5)]  # z up into y up
 

@@ -32,6 +32,13 @@ bodies:
   planar: {mass: 1, shape: sphere, radius: 0.1, position: [7, 0, 0]}
   moved: {mass: 1, shape: sphere, radius: 0.1, position: [8, 0, 0]}
   free: {mass: 1, inertia: [0.01, 0.02, 0.03], position: [9, 0, 0]}
+  pill: {shape: capsule, radius: 0.1, length: 0.3, mass: 1, colour: red, position: [10, 0, 0]}
+  egg: {shape: ellipsoid, radii: [0.1, 0.15, 0.25], mass: 1, position: [11, 0, 0]}
+  wedge: {shape: mesh, scale: [1, 1, -1], vertices: [[0, 0, 0], [0.4, 0, 0], [0, 0.3, 0], [0, 0, 0.5]], triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]], mass: 1, position: [12, 0, 0]}
+  several:
+    mass: 1
+    shapes: [{type: box, size: [0.3, 0.1, 0.1], colour: "#ff8800"}, {type: mesh, colour: sky, vertices: [[0, 0, 0], [0.4, 0, 0], [0, 0.3, 0], [0, 0, 0.5]], triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]}]
+    position: [13, 0, 0]
   welded: {mass: 1, shape: sphere, radius: 0.05, position: [9, 0, 0.3]}
 joints:
   a: {type: revolute, between: [ground, "its %s"], point: [0, 0, 0.5], axis: [0, 1, 0], v: 1}
@@ -44,6 +51,10 @@ joints:
   h: {type: translation, between: [ground, moved], axes: [[1, 0, 0], [0, 0, 1]]}
   i: {type: free, between: [ground, free], angular_velocity: [1, 5, 0.1]}
   j: {type: weld, between: [free, welded]}
+  pill: {type: free, between: [ground, pill]}
+  egg: {type: free, between: [ground, egg]}
+  wedge: {type: free, between: [ground, wedge]}
+  several: {type: free, between: [ground, several]}
   "k<&>": {type: free, between: [ground, none]}
 forces:
   "spring 🌀": {type: spring, between: ["its %s", "back\\slash"], points: [[0, 0, 0], [1, 0, 0]], stiffness: 10}
@@ -61,11 +72,13 @@ check_meshes(f)
 tracks(f)
 named = {kind: {n.get("name") for n in f.json["nodes"] if n["extras"]["kind"] == kind} for kind in ("body", "joint", "spring")}
 assert named["body"] == {"its %s", "back\\slash", "semi;colon", "emoji 🚲", "عربي", "</script>", "none", "planar", "moved", "free",
-                         "welded"}, named["body"]
+                         "welded", "pill", "egg", "wedge", "several"}, named["body"]
 assert named["joint"] == set("abcdefghj") and named["spring"] == {"spring 🌀"}, named
 assert f.json["nodes"][0]["name"] == 'a "model" \\ \x01 </script> 🚲', f.json["nodes"][0]
 meshes = {m["name"] for m in f.json["meshes"]}
-assert meshes == {"box", "cylinder", "sphere", "cone", "tetrahedron", "coil", "grid"}, meshes
+assert meshes == {"box", "cylinder", "sphere", "cone", "tetrahedron", "coil", "grid", "mesh"}, meshes
+colours = {m["name"] for m in f.json["materials"]}
+assert {"#c23b3b", "#ff8800", "#62b8dc"} <= colours, colours
 PYTHON
 
 # What does not move has no animation; a folder that is not there is told.

@@ -107,6 +107,13 @@ bodies:
   slab: {shape: box, size: [0.4, 0.4, 0.1], mass: 1, position: [8.4, 0, 0]}
   cart: {shape: box, size: [0.4, 0.3, 0.2], mass: 1, position: [9.6, 0, 0]}
   stuck: {shape: box, size: [0.3, 0.3, 0.3], mass: 1, position: [10.8, 0, 0]}
+  pill: {shape: capsule, radius: 0.1, length: 0.3, mass: 1, position: [12, 0, 0], colour: red}
+  egg: {shape: ellipsoid, radii: [0.1, 0.15, 0.25], mass: 1, position: [12.6, 0, 0]}
+  wedge: {shape: mesh, scale: [1, 1, -1], vertices: [[0, 0, 0], [0.4, 0, 0], [0, 0.3, 0], [0, 0, 0.5]], triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]], mass: 1, position: [13.2, 0, 0]}
+  several:
+    mass: 1
+    shapes: [{type: box, size: [0.3, 0.1, 0.1], colour: "#ff8800"}, {type: mesh, position: [0, 0.2, 0], vertices: [[0, 0, 0], [0.4, 0, 0], [0, 0.3, 0], [0, 0, 0.5]], triangles: [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]}]
+    position: [14, 0, 0]
 joints:
   revolute: {type: revolute, between: [ground, box], point: [-0.25, 0, 0], axis: [0, 1, 0]}
   prismatic: {type: prismatic, between: [ground, cylinder], point: [1.2, 0, 0], axis: [0, 1, 0], v: 0.3}
@@ -118,6 +125,10 @@ joints:
   translation: {type: translation, between: [ground, slab], axes: [[1, 0, 0], [0, 1, 0]], v: [0.1, 0.2]}
   free: {type: free, between: [ground, cart], point: [9.6, 0, 0], v: [0, 0, 1, 1, 2, 0]}
   weld: {type: weld, between: [ground, stuck], point: [10.8, 0, 0]}
+  pill: {type: revolute, between: [ground, pill], point: [12, 0, 0.2], axis: [0, 1, 0]}
+  egg: {type: revolute, between: [ground, egg], point: [12.6, 0, 0.2], axis: [0, 1, 0]}
+  wedge: {type: revolute, between: [ground, wedge], point: [13.2, 0, 0.2], axis: [0, 1, 0]}
+  several: {type: revolute, between: [ground, several], point: [14, 0, 0.2], axis: [0, 1, 0]}
 forces:
   coil: {type: spring, between: [ground, box], points: [[0.3, 0, 1], [0.2, 0, 0]], stiffness: 60, damping: 1}
   damper: {type: spring, between: [ground, plain], points: [[7.2, 0, 1], [7.2, 0.1, -0.3]], damping: 8, stiffness: 0}

@@ -28,7 +28,7 @@ body-unknown-key constraint-length-zero constraint-rolling constraint-terms cons
 force-applied-axes force-applied-nothing force-applied-point-missing force-bushing-count force-bushing-place
 force-drive-nothing force-drive-twice force-friction-negative force-friction-nothing force-law-and-table
 force-spring-one-point force-spring-points-twice force-spring-without-law force-table-both force-table-column
-force-table-text force-type head-gravity-length head-gravity-number head-is-a-list head-is-text head-missing head-name-list
+force-table-text force-type frame-keys start-joint start-keys head-gravity-length head-gravity-number head-is-a-list head-is-text head-missing head-name-list
 head-unknown-key head-version-2 joint-axes-count joint-axis-length joint-axis-missing joint-between-missing
 joint-between-one joint-both-geometries joint-cut-flag joint-is-text joint-key-of-other-type joint-lead-missing
 joint-motion-count joint-point-missing joint-q-and-rotation joint-q-count joint-q-number joint-second-missing
@@ -37,6 +37,8 @@ parameter-section table-choices table-file-and-list table-no-list table-no-point
 table-unknown-key repeat-form repeat-misplaced run-end run-key run-not-positive run-tolerance text-and-mechanism twenty
 """.split()
 
+
+OBJECTS = "tables signals states outputs bodies frames joints forces constraints events".split()  # sections
 
 # --- YAML 1.2, as far as the format uses it -----------------------------------------------------------
 
@@ -117,7 +119,12 @@ def model_names(model):
 
     for section, content in model.items():
         found.add(section)
-        if section not in ("tables", "signals", "states", "outputs", "bodies", "joints", "forces", "constraints", "events"):
+        if section == "starts":  # each maps joints to their values
+            for start in (content or {}).values():
+                for entry in start.values():
+                    walk(entry, section)
+            continue
+        if section not in OBJECTS:
             walk(content, section)
             continue
         for entry in (content or {}).values():
@@ -137,7 +144,7 @@ def not_shown(schema, models):
         if name in used or (name.endswith("/repeat") and repeats):  # all objects repeat in the same way
             continue
         place, _, key = name.rpartition("/")
-        if name == "tables/file":  # some tests read the examples from memory, where there are no files
+        if key == "file":  # some tests read the examples from memory, where there are no files
             continue
         if place.endswith("/table") and key in ("force", "torque"):  # one of them
             continue
@@ -148,9 +155,10 @@ def not_shown(schema, models):
             if re.search(r"/(joint|coordinate|table)\b", name):  # the same wherever they stand
                 continue
         if place.startswith("bodies"):  # a shape's keys stand in the body or in the shape
-            if name.replace("shape/type=", "shape=") in used or name.replace("shape=", "shape/type=") in used:
+            kind = name.partition("=")[2]
+            if re.search(r"/shapes?(/type)?=", name) and used & {f"bodies/{p}={kind}" for p in ("shape", "shape/type", "shapes/type")}:
                 continue
-            if f"bodies/{key}" in used or f"bodies/shape/{key}" in used:
+            if used & {f"bodies/{key}", f"bodies/shape/{key}", f"bodies/shapes/{key}"}:
                 continue
         yield name
 

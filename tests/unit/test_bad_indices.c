@@ -43,6 +43,9 @@ static void model_answers(const lw_model *model, int k) {
     assert_true(isnan(lw_model_body_mass(model, k)));
     assert_int_equal((int)lw_model_body_kind(model, k), -1);
     assert_null(lw_model_body_shape(model, k));
+    assert_int_equal(lw_model_body_shape_count(model, k), 0);
+    assert_null(lw_model_body_shape_at(model, k, 0));
+    assert_null(lw_model_body_shape_at(model, 1, k));
     lw_joint_info info = lw_model_joint_info(model, k);
     assert_true(!info.name && info.q_count == 0 && info.v_count == 0 && info.rows == 0);
     assert_null(lw_model_force_name(model, k));

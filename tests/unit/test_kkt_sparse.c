@@ -4,7 +4,7 @@
  * Accelerations and H lambda are unique; of lambda itself only what no combination leaves open, and it is then the
  * smallest in the metric of E (docs/theory/lagrange.md, section 3).
  */
-#include "constraints/kkt_sparse.h"
+#include "constraints/kkt/kkt_sparse.h"
 #include "random_model.h"
 
 #include <stdarg.h>

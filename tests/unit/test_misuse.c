@@ -1,8 +1,9 @@
-/* test_misuse.c - what every public header answers to a wrong call: objects that are not there or belong to another model,
- * indices and sizes out of range, numbers that are none. A status, NULL, NaN, 0 or -1 as the header says, never a crash.
+/* test_misuse.c - what every public header answers to a wrong call: objects that are not there or belong to
+ * another model, indices and sizes out of range, numbers that are none. A status, NULL, NaN, 0 or -1 as the
+ * header says, never a crash.
  *
- * Each misuse runs in a process of its own, so that one that crashes is told by its text and does not hide the others.
- * spec.h and model.h have tables of indices of their own in test_bad_indices.c.
+ * Each misuse runs in a process of its own, so that one that crashes is told by its text and does not hide
+ * the others. spec.h and model.h have tables of indices of their own in test_bad_indices.c.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <linkwork/linkwork.h>
@@ -224,6 +225,17 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_spec_add_state(spec, NULL))
         ARGUMENT(lw_spec_add_state(NULL, &(lw_state_spec){.name = "s", .rate = "t"}))
         ARGUMENT(lw_spec_add_output(spec, NULL))
+        ARGUMENT(lw_spec_add_frame(spec, NULL))
+        ARGUMENT(lw_spec_add_frame(NULL, &(lw_frame_spec){.name = "f", .body = "ground"}))
+        ARGUMENT(lw_spec_add_start(spec, NULL))
+        ARGUMENT(lw_spec_add_start(NULL, &(lw_start_spec){.name = "s", .joint = "j"}))
+        ARGUMENT(lw_spec_begin(NULL, "home", &error))
+        MISUSE(lw_spec_begin(spec, NULL, &error) == LW_OK)
+        ARGUMENT(lw_spec_begin(spec, "home", &error))
+        ARGUMENT(lw_spec_begin(spec, "home", NULL))
+        MISUSE(lw_spec_frame_count(NULL) + lw_spec_start_count(NULL) == 0)
+        MISUSE(lw_spec_frame(spec, 99) == NULL && lw_spec_frame(NULL, 0) == NULL)
+        MISUSE(lw_spec_start(spec, 99) == NULL && lw_spec_start(NULL, 0) == NULL)
         ARGUMENT(lw_spec_add_output(NULL, &(lw_output_spec){.name = "s", .value = "t"}))
         MISUSE(lw_spec_input_expression(NULL, 0) == NULL)
         MISUSE(lw_spec_input_expression(spec, 99) == NULL)
@@ -265,6 +277,20 @@ static bool misuse(int number_of_case) {
         ARGUMENT(
             lw_shape_inertia(&(lw_shape){.kind = LW_SHAPE_SPHERE, .size = {1}}, NAN, 0, &number, three, six))
         ARGUMENT(lw_shape_inertia(&(lw_shape){.kind = LW_SHAPE_SPHERE, .size = {1}}, 1, 0, NULL, three, six))
+        ARGUMENT(lw_shapes_inertia(NULL, 1, 1, &number, three, six))
+        ARGUMENT(
+            lw_shapes_inertia(&(lw_shape){.kind = LW_SHAPE_SPHERE, .size = {1}}, 0, 1, &number, three, six))
+        ARGUMENT(
+            lw_shapes_inertia(&(lw_shape){.kind = LW_SHAPE_SPHERE, .size = {1}}, 1, NAN, &number, three, six))
+        ARGUMENT(lw_shapes_inertia(&(lw_shape){.kind = (lw_shape_kind)99}, 1, 1, &number, three, six))
+        ARGUMENT(lw_mesh_check(NULL, NULL))
+        ARGUMENT(lw_mesh_check(&(lw_mesh_spec){.vertex_count = -1, .triangle_count = 5}, NULL))
+        ARGUMENT(lw_spec_add_body(spec, &(lw_body_spec){.name = "x", .shape_count = 2}))
+        ARGUMENT(lw_spec_add_body(spec, &(lw_body_spec){.name = "x", .shape_count = -2}))
+        ARGUMENT(lw_spec_add_body(
+            spec,
+            &(lw_body_spec){.name = "x",
+                            .shape = {.kind = LW_SHAPE_MESH, .mesh = &(lw_mesh_spec){.vertex_count = -1}}}))
         /* --- model.h --- */
         MISUSE(lw_model_compile(NULL, NULL, report, &(lw_model *){NULL}) != LW_OK)
         ARGUMENT(lw_model_compile(spec, NULL, report, NULL))
@@ -272,6 +298,11 @@ static bool misuse(int number_of_case) {
         MISUSE(lw_model_body(model, NULL) == -1)
         MISUSE(lw_model_joint(NULL, "a") == -1)
         MISUSE(lw_model_input(model, NULL) == -1)
+        MISUSE(lw_model_frame(NULL, NULL) == -1 && lw_model_frame(model, NULL) == -1)
+        MISUSE(lw_model_frame(model, "none") == -1 && lw_model_frame_count(NULL) == 0)
+        MISUSE(lw_model_frame_name(NULL, 0) == NULL && lw_model_frame_name(model, 99) == NULL)
+        MISUSE(lw_model_frame_body(NULL, 0, NULL, NULL) == -1)
+        MISUSE(lw_model_frame_body(model, -1, NULL, NULL) == -1)
         MISUSE(lw_model_output(NULL, NULL) == -1)
         MISUSE(lw_model_output_count(NULL) == 0)
         MISUSE(lw_model_output_name(NULL, 0) == NULL && lw_model_output_name(model, 99) == NULL)

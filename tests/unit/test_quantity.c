@@ -3,7 +3,7 @@
  */
 #include "build.h"
 #include "formulations/formulation.h"
-#include "model/quantity.h"
+#include "model/quantity/quantity.h"
 #include "problems.h"
 #include "random_loops.h"
 
@@ -36,12 +36,26 @@ static lw_state_quantity find(const lw_model *model, const char *text) {
     return quantity;
 }
 
+/* The spec with a frame on ground and on every body, at random poses. */
+static lw_spec *with_frames(lw_spec *spec, uint64_t seed) {
+    lw_random random = random_seed(seed + 1000);
+    for (size_t k = 0; k <= lw_spec_body_count(spec); k++) {
+        char name[32];
+        lw_frame_spec frame = {.name = name, .body = k ? lw_spec_body(spec, k - 1)->name : LW_GROUND};
+        snprintf(name, sizeof name, "frame%zu", k);
+        random_vector(&random, 3, 0.5, frame.position);
+        random_vector(&random, 4, 1, frame.rotation);
+        assert_int_equal(lw_spec_add_frame(spec, &frame), LW_OK);
+    }
+    return spec;
+}
+
 /* --- every quantity of a model -------------------------------------------------------------------- */
 
 typedef void (*visitor)(const lw_model *model, const lw_state_quantity *quantity, void *context);
 
-/* Visits all components of all kinds, points and distances at places of their own, some of them in the axes of
- * another body. */
+/* Visits all components of all kinds, of frames too, points and distances at places of their own, some of
+ * them in the axes of another body or frame. */
 static void visit_all(const lw_model *model, visitor visit, void *context) {
     const lw_quantity_target plain = {0};
     for (int kind = 1; kind < LW_Q_KINDS; kind++) {
@@ -50,9 +64,9 @@ static void visit_all(const lw_model *model, visitor visit, void *context) {
         if (object_kind == LW_OBJECT_JOINT) count = model->joint_count;
         if (object_kind == LW_OBJECT_CONSTRAINT) count = model->constraint_count;
         if (object_kind == LW_OBJECT_FORCE) count = model->force_count;
-        if (object_kind >= LW_OBJECT_STATE) count = 0; /* names in expressions by themselves */
+        if (object_kind >= LW_OBJECT_STATE) count = 0; /* values of expressions, inputs and parameters */
         if (object_kind == LW_OBJECT_BODY || object_kind == LW_OBJECT_POINT || object_kind == LW_OBJECT_PAIR)
-            count = model->body_count + 1, first = 1;
+            count = model->body_count + 1 + model->frame_count, first = 1;
         for (int object = first; object < count; object++) {
             lw_component list[LW_QUANTITY_COMPONENTS];
             const int parts = lw_quantity_components(model, (lw_quantity_kind)kind, object, list);
@@ -63,10 +77,10 @@ static void visit_all(const lw_model *model, visitor visit, void *context) {
                     target.kind = object_kind;
                     target.object = target.bodies[0] = object;
                     target.bodies[1] = object / 2;
-                    target.axes = axes ? 1 + (3 * object + k) % model->body_count : 0;
+                    target.axes = axes ? 1 + (3 * object + k) % (model->body_count + model->frame_count) : 0;
                     target.at_first = axes && object % 2;
                     for (int c = 0; c < 3; c++) target.own[0][c] = 0.3 * c - 0.2, target.own[1][c] = 0.1 * c;
-                    target.centre[1] = object % 2;
+                    target.centre[1] = object % 2 && !lw_is_marker(model, target.bodies[1]);
                     if (lw_quantity_of_target(model, (lw_quantity_kind)kind, &target, k, &quantity))
                         visit(model, &quantity, context);
                 }
@@ -98,7 +112,7 @@ static void names_return(void **state) {
     for (int seed = 0; seed < 40; seed++) {
         random_loops loops;
         random_loops_build(&loops, seed);
-        lw_model *model = compile_or_fail(loops.spec);
+        lw_model *model = compile_or_fail(with_frames(loops.spec, (uint64_t)seed));
         visit_all(model, name_returns, &names);
         lw_model_destroy(model);
         lw_random random = random_seed((uint64_t)seed);
@@ -232,8 +246,9 @@ static double value_at(const lw_model *model, trial *a, const lw_state_quantity 
     return lw_quantity_value(model, a->other, NULL, quantity);
 }
 
-/* A central difference of steps h and 2 h, h = 1e-4: truncation is h^4 f5/30, small where distances are not below
- * 0.01, and rounding 1e-16 / h. Angles of cut joints have jumps of a whole revolution, quaternions of sign. */
+/* A central difference of steps h and 2 h, h = 1e-4: truncation is h^4 f5/30, small where distances are not
+ * below 0.01, and rounding 1e-16 / h. Angles of cut joints have jumps of a whole revolution, quaternions of
+ * sign. */
 static double slope(double f1, double f2, double g1, double g2, double h, const lw_state_quantity *quantity) {
     if (quantity->kind == LW_Q_COORDINATE || quantity->kind == LW_Q_CARDAN) {
         const double turn = 2 * 3.14159265358979323846;
@@ -318,12 +333,19 @@ static void gradients_are_those_of_differences(void **state) {
     double q[MAX_NQ], v[MAX_NV];
     for (a.seed = 0; a.seed < 60; a.seed++) {
         lw_random random = random_seed((uint64_t)a.seed + 77);
-        lw_model *model = random_tree_model(&random, &(random_tree){.bodies = 1 + a.seed % 7,
-                                                                    .forces = true,
-                                                                    .prescribed = a.seed % 5 == 0,
-                                                                    .reversed = a.seed % 2,
-                                                                    .aligned = a.seed % 3 == 0,
-                                                                    .joint = -1});
+        lw_spec *spec = random_tree_spec(&random, &(random_tree){.bodies = 1 + a.seed % 7,
+                                                                 .forces = true,
+                                                                 .prescribed = a.seed % 5 == 0,
+                                                                 .reversed = a.seed % 2,
+                                                                 .aligned = a.seed % 3 == 0,
+                                                                 .joint = -1});
+        for (size_t j = 0; j < lw_spec_joint_count(spec); j++) { /* rotors have kinetic energy, too */
+            lw_joint_spec *joint = lw_spec_joint(spec, j);
+            bool ball = joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
+            int speeds = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+            for (int k = 0; k < speeds && !ball && a.seed % 2; k++) joint->armature[k] = 0.3 + 0.1 * k;
+        }
+        lw_model *model = compile_or_fail(with_frames(spec, (uint64_t)a.seed));
         random_state(&random, model, q, v);
         a.t = 0.3;
         gradients_of(model, &a, q, v);
@@ -332,7 +354,7 @@ static void gradients_are_those_of_differences(void **state) {
     for (a.seed = 0; a.seed < 80; a.seed++) {
         random_loops loops;
         random_loops_build(&loops, a.seed);
-        lw_model *model = compile_or_fail(loops.spec);
+        lw_model *model = compile_or_fail(with_frames(loops.spec, (uint64_t)a.seed));
         random_loops_state(&loops, model, false, q, v);
         a.t = loops.t;
         gradients_of(model, &a, q, v);
@@ -502,7 +524,7 @@ static void vector_of(const lw_model *model, const lw_data *data, const lw_quant
                       lw_quantity_kind kind, int object, bool at_first, double *out) {
     lw_state_quantity quantity;
     lw_quantity_make(model, kind, object, 0, &quantity);
-    lw_quantity_refer(&quantity, 0, at_first);
+    lw_quantity_refer(model, &quantity, 0, at_first);
     lw_quantity_vector(model, data, source, &quantity, out);
 }
 
@@ -510,8 +532,9 @@ static void point_on(const lw_data *data, int body, const double at[3], double x
     lw_pose_point(data->world[body].R, data->world[body].p, at, x);
 }
 
-/* Reactions of joints and constraints, and forces of elements, as recorded, with weight: together they are the
- * rate of each body's momentum, by differences. Elements in joints are part of what the joint transmits. */
+/* Reactions of joints and constraints, and forces of elements, as recorded, with weight: together they are
+ * the rate of each body's momentum, by differences. Elements in joints are part of what the joint
+ * transmits. */
 static double imbalance(const lw_model *model, trial *a, const double *vdot, const double *reactions,
                         const double *multipliers, bool at_first) {
     double net[6 * (MAX_BODIES + 1)] = {0}, w[LW_QUANTITY_COMPONENTS], x[3], scale = 1, worst = 0;

@@ -48,6 +48,22 @@ static double map(const lw_shape *shape, double u, double v, double w, double x[
     case LW_SHAPE_CYLINDER:
         x[0] = s[0] * u * c, x[1] = s[0] * u * d, x[2] = (v - 0.5) * s[1];
         return s[0] * s[0] * u * s[1] * 2 * PI;
+    case LW_SHAPE_ELLIPSOID: { /* a ball, stretched */
+        const lw_shape ball = {.kind = LW_SHAPE_SPHERE, .size = {1}};
+        double there = map(&ball, u, v, w, x);
+        for (int k = 0; k < 3; k++) x[k] *= s[k];
+        return there * s[0] * s[1] * s[2];
+    }
+    case LW_SHAPE_CAPSULE: { /* two half balls and a cylinder, each in a third of w's turns: slices along z */
+        double part = floor(3 * v), way = 3 * v - part, half = 0.5 * s[1],
+               low = part == 0   ? -half - s[0]
+                     : part == 1 ? -half
+                                 : half;
+        double height = part == 1 ? s[1] : s[0], z = low + way * height, beyond = fmax(0, fabs(z) - half);
+        double radius = sqrt(s[0] * s[0] - beyond * beyond);
+        x[0] = radius * u * c, x[1] = radius * u * d, x[2] = z;
+        return radius * radius * u * height * 3 * 2 * PI;
+    }
     case LW_SHAPE_SPHERE: {
         double height = 2 * v - 1, r = s[0] * u;
         x[0] = r * sqrt(1 - height * height) * c, x[1] = r * sqrt(1 - height * height) * d, x[2] = r * height;
@@ -93,16 +109,20 @@ static void place(const lw_shape *shape, double x[3]) {
 
 static sums integrate(const lw_shape *shape) {
     enum { STEPS = 12 };
-    bool round =
-        shape->kind == LW_SHAPE_CYLINDER || shape->kind == LW_SHAPE_SPHERE || shape->kind == LW_SHAPE_CONE;
+    bool round = shape->kind == LW_SHAPE_CYLINDER || shape->kind == LW_SHAPE_SPHERE ||
+                 shape->kind == LW_SHAPE_CONE || shape->kind == LW_SHAPE_CAPSULE ||
+                 shape->kind == LW_SHAPE_ELLIPSOID;
+    /* The profile of a capsule has three pieces. */
+    const int pieces = shape->kind == LW_SHAPE_CAPSULE ? 3 : 1;
     bool points = shape->kind == LW_SHAPE_ROD || shape->kind == LW_SHAPE_TETRAHEDRON;
     sums total = {0};
     for (int i = 0; i < 5; i++) {
-        for (int j = 0; j < 5; j++) {
+        for (int j = 0; j < 5 * pieces; j++) {
             for (int k = 0; k < (round ? STEPS : 5); k++) {
-                double x[3], u = 0.5 * (1 + gauss_x[i]), v = 0.5 * (1 + gauss_x[j]);
+                double x[3], u = 0.5 * (1 + gauss_x[i]), v = (0.5 * (1 + gauss_x[j % 5]) + j / 5) / pieces;
                 double w = round ? (k + 0.25) / STEPS : 0.5 * (1 + gauss_x[k]);
-                double weight = 0.25 * gauss_w[i] * gauss_w[j] * (round ? 1.0 / STEPS : 0.5 * gauss_w[k]);
+                double weight =
+                    0.25 * gauss_w[i] * gauss_w[j % 5] / pieces * (round ? 1.0 / STEPS : 0.5 * gauss_w[k]);
                 weight *= map(shape, u, v, w, x);
                 if (!points) place(shape, x);
                 add(&total, weight, x);
@@ -144,6 +164,9 @@ static const lw_shape shapes[] = {
     {.kind = LW_SHAPE_CYLINDER, .size = {0.4, 1.7}},
     {.kind = LW_SHAPE_SPHERE, .size = {0.9}},
     {.kind = LW_SHAPE_CONE, .size = {0.6, 1.3}},
+    {.kind = LW_SHAPE_CAPSULE, .size = {0.6, 1.3}},
+    {.kind = LW_SHAPE_CAPSULE, .size = {0.6, 0}},
+    {.kind = LW_SHAPE_ELLIPSOID, .size = {0.6, 1.3, 0.2}},
     {.kind = LW_SHAPE_TETRAHEDRON,
      .points = {{0.1, 0.2, -0.3}, {1.4, 0, 0.2}, {0.3, 1.1, 0.1}, {-0.2, 0.4, 0.9}}},
     {.kind = LW_SHAPE_ROD, .points = {{0.5, -1, 0.25}, {1.5, 2, -0.75}}},
@@ -259,6 +282,10 @@ static void impossible_shapes_are_refused(void **state) {
         {.kind = LW_SHAPE_SPHERE, .size = {1}, .position = {NAN}},
         {.kind = LW_SHAPE_SPHERE, .size = {1}, .rotation = {INFINITY}},
         {.kind = LW_SHAPE_CONE, .size = {1, -1}},
+        {.kind = LW_SHAPE_CAPSULE, .size = {0, 0}},
+        {.kind = LW_SHAPE_CAPSULE, .size = {1, -1}},
+        {.kind = LW_SHAPE_ELLIPSOID, .size = {1, 1, -1}},
+        {.kind = LW_SHAPE_MESH, .size = {1, 1, 1}},
         {.kind = LW_SHAPE_ROD, .points = {{1, 2, 3}, {1, 2, 3}}},
         {.kind = LW_SHAPE_ROD, .points = {{1, 2, 3}, {1, 2, NAN}}},
         {.kind = LW_SHAPE_TETRAHEDRON, .points = {{0}}},

@@ -25,7 +25,7 @@
 
 enum { BYTE_LIMIT = 0x7fffffff, BLOCK_BYTES = 256 << 20, ROOT = 0, FIRST_BODY = 1 };
 enum { VIEW_VERTICES, VIEW_INDICES, VIEW_ANIMATION };
-enum { TYPE_FLOAT = 5126, TYPE_U16 = 5123 };
+enum { TYPE_FLOAT = 5126, TYPE_U16 = 5123, TYPE_U32 = 5125 };
 
 typedef struct {
     const lw_model *model;
@@ -44,9 +44,11 @@ typedef struct {
     lw_bytes channels, samplers;                   /* lists of JSON of the animation */
     size_t accessor_count, mesh_count, node_count; /* their lengths so far */
     size_t sampler_count, keys;
-    size_t solids[LW_SOLIDS];             /* accessor of the positions; those of normals and indices follow */
-    size_t mesh_of[LW_SOLIDS][LW_PAINTS]; /* 1 + index of a mesh; 0: none yet */
-    int paints[LW_PAINTS], material_of[LW_PAINTS]; /* colours in use; 1 + index of a material; 0: none yet */
+    /* By solid, and behind them by mesh of the model: 1 + accessor of the positions, 0: none yet; those of
+     * normals and indices follow. */
+    size_t *solids;
+    size_t *mesh_of;           /* by these and paint: 1 + index of a mesh; 0: none yet */
+    int *paints, *material_of; /* colours in use; 1 + index of a material; 0: none yet */
     int material_count;
     lw_node_pose *start; /* the first pose of each node */
     lw_error *error;
@@ -116,15 +118,25 @@ static size_t add_floats(writer *w, int view, const float *values, size_t count,
 
 /* --- meshes --------------------------------------------------------------------------------------- */
 
-/* Adds the vertices of a solid; returns the accessor of its positions, before those of normals, indices. */
-static size_t add_solid(writer *w, lw_solid solid, const double (*points)[3]) {
+/* Adds the vertices of a solid; returns the accessor of its positions, before those of normals, indices.
+ * shape: of a tetrahedron or mesh. */
+static size_t add_solid(writer *w, lw_solid solid, const lw_shape *shape) {
     lw_mesh mesh;
-    if (!lw_mesh_create(solid, points, w->arena, &mesh)) {
+    bool good = solid == LW_SOLID_MESH ? lw_mesh_of_triangles(shape->mesh, w->arena, &mesh)
+                                       : lw_mesh_create(solid, shape ? shape->points : NULL, w->arena, &mesh);
+    if (!good) {
         w->vertices.failed = true;
         return 0;
     }
     size_t first = add_floats(w, VIEW_VERTICES, mesh.positions, mesh.vertex_count, 3, true);
     (void)add_floats(w, VIEW_VERTICES, mesh.normals, mesh.vertex_count, 3, false);
+    if (mesh.index_count == 0) { /* a mesh: its vertices in their order */
+        lw_bytes_pad(&w->indices, 0);
+        size_t offset = w->indices.size;
+        for (size_t k = 0; k < mesh.vertex_count; k++) lw_bytes_u32(&w->indices, (uint32_t)k);
+        (void)add_accessor(w, VIEW_INDICES, offset, TYPE_U32, mesh.vertex_count, 1, NULL);
+        return first;
+    }
     size_t offset = w->indices.size;
     for (size_t k = 0; k < mesh.index_count; k++) lw_bytes_u16(&w->indices, mesh.indices[k]);
     (void)add_accessor(w, VIEW_INDICES, offset, TYPE_U16, mesh.index_count, 1, NULL);
@@ -156,18 +168,16 @@ static size_t add_mesh(writer *w, const char *name, size_t accessor, int paint) 
     return w->mesh_count++;
 }
 
-static size_t mesh_for(writer *w, lw_solid solid, int paint, int body) {
-    static const char *const names[LW_SOLIDS] = {"box", "cylinder", "sphere", "cone", "coil", "tetrahedron"};
-    if (solid == LW_SOLID_TETRAHEDRON)
-        return add_mesh(w, names[solid],
-                        add_solid(w, solid, (const double(*)[3])w->model->bodies[body].shape.points), paint);
-    if (w->mesh_of[solid][paint] == 0) {
-        bool known = false;
-        for (int k = 0; k < LW_PAINTS; k++) known = known || w->mesh_of[solid][k] > 0;
-        if (!known) w->solids[solid] = add_solid(w, solid, NULL);
-        w->mesh_of[solid][paint] = 1 + add_mesh(w, names[solid], w->solids[solid], paint);
-    }
-    return w->mesh_of[solid][paint] - 1;
+static size_t mesh_for(writer *w, lw_solid solid, int paint, const lw_shape *shape) {
+    static const char *const names[LW_SOLIDS] = {"box",  "cylinder",    "sphere", "cone",
+                                                 "coil", "tetrahedron", "mesh"};
+    if (solid == LW_SOLID_TETRAHEDRON) return add_mesh(w, names[solid], add_solid(w, solid, shape), paint);
+    size_t which = (size_t)solid;
+    if (solid == LW_SOLID_MESH) which = LW_SOLIDS + (size_t)lw_mesh_index(&w->model->meshes, shape->mesh);
+    size_t *mesh = &w->mesh_of[which * (size_t)w->scene->paint_count + (size_t)paint];
+    if (w->solids[which] == 0) w->solids[which] = 1 + add_solid(w, solid, shape);
+    if (*mesh == 0) *mesh = 1 + add_mesh(w, names[solid], w->solids[which] - 1, paint);
+    return *mesh - 1;
 }
 
 /* --- nodes ---------------------------------------------------------------------------------------- */
@@ -239,7 +249,7 @@ static void add_nodes(writer *w, size_t top_count) {
         begin_node(w, json, line->name, line->solid == LW_SOLID_COIL ? "spring" : "distance");
         line_scale(line, pose->length, scale);
         put_pose(json, pose->position, pose->rotation, scale);
-        put_mesh(json, mesh_for(w, line->solid, LW_PAINT_LINE, 0));
+        put_mesh(json, mesh_for(w, line->solid, LW_PAINT_LINE, NULL));
         lw_bytes_text(json, "}");
     }
 }
@@ -249,7 +259,7 @@ static void add_parts(writer *w) {
         const lw_part *part = &w->scene->parts[k];
         begin_node(w, &w->nodes, part->name, part->kind);
         put_pose(&w->nodes, part->position, part->rotation, part->scale);
-        put_mesh(&w->nodes, mesh_for(w, part->solid, part->paint, part->body));
+        put_mesh(&w->nodes, mesh_for(w, part->solid, part->paint, part->shape));
         lw_bytes_text(&w->nodes, "}");
     }
 }
@@ -456,12 +466,14 @@ static float linear(unsigned char value) {
 static void put_materials(const writer *w, lw_bytes *json) {
     lw_bytes_text(json, "\"materials\":[");
     for (int k = 0; k < w->material_count; k++) {
-        const lw_paint *paint = &lw_paints[w->paints[k]];
+        const lw_paint *paint = &w->scene->paints[w->paints[k]];
+        char own[16];
+        (void)snprintf(own, sizeof own, "#%02x%02x%02x", paint->rgb[0], paint->rgb[1], paint->rgb[2]);
         const double colour[4] = {linear(paint->rgb[0]), linear(paint->rgb[1]), linear(paint->rgb[2]), 1};
         lw_bytes_text(json, k ? ",\n{\"name\":" : "{\"name\":");
-        lw_bytes_string(json, paint->name);
+        lw_bytes_string(json, paint->name ? paint->name : own);
         put_vector(json, ",\"pbrMetallicRoughness\":{\"baseColorFactor\":", colour, 4);
-        lw_bytes_text(json, w->paints[k] < LW_PAINT_BODIES
+        lw_bytes_text(json, w->paints[k] < LW_PAINT_BODIES || !paint->name
                                 ? ",\"metallicFactor\":0,\"roughnessFactor\":0.5}}"
                                 : ",\"metallicFactor\":0.2,\"roughnessFactor\":0.4}}");
     }
@@ -571,6 +583,11 @@ static lw_status prepare(writer *w, size_t count) {
     w->samples = LW_NEW(w->arena, size_t, count);
     w->times = LW_NEW(w->arena, double, count);
     w->start = LW_NEW(w->arena, lw_node_pose, lw_scene_node_count(w->scene));
+    const size_t solids = LW_SOLIDS + w->model->meshes.count, paints = (size_t)w->scene->paint_count;
+    w->solids = LW_NEW(w->arena, size_t, solids);
+    w->mesh_of = LW_NEW(w->arena, size_t, solids * paints);
+    w->paints = LW_NEW(w->arena, int, paints);
+    w->material_of = LW_NEW(w->arena, int, paints);
     if (lw_arena_failed(w->arena)) return lw_out_of_memory(w->error);
     for (size_t k = 0; k < count; k++)
         if (!lw_finite(w->poses + k * w->width, (int)w->width))

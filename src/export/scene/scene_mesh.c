@@ -1,4 +1,4 @@
-/* scene_mesh.c - triangles of box, cylinder, sphere, cone, coil and tetrahedron.
+/* scene_mesh.c - triangles of box, cylinder, sphere, cone, coil, tetrahedron and meshes.
  *
  * Round solids are surfaces of revolution: a profile of (radius, height, normal) is turned about z in
  * SIDES steps. Edges where the normal jumps have two vertices. The coil is a tube around a helix; scaling it
@@ -203,4 +203,58 @@ bool lw_mesh_create(lw_solid solid, const double (*points)[3], lw_arena *arena, 
     default:
         return make_round(solid, arena, mesh);
     }
+}
+
+/* --- meshes of bodies ----------------------------------------------------------------------------- */
+
+/* The normal of a triangle, with twice its area as length. */
+static void area_normal(const lw_mesh_spec *m, size_t t, double normal[3]) {
+    const double *p[3];
+    double u[3], v[3];
+    for (size_t k = 0; k < 3; k++) p[k] = m->vertices + 3 * (size_t)m->triangles[3 * t + k];
+    lw_v3_sub(p[1], p[0], u);
+    lw_v3_sub(p[2], p[0], v);
+    lw_v3_cross(u, v, normal);
+}
+
+/* The sum of the normals around a vertex that differ little from that of triangle t. */
+static void smooth_normal(const double (*normals)[3], const int *around, size_t count, size_t t,
+                          double out[3]) {
+    enum { MANY = 64 };            /* The square of their number would be spent on them. */
+    const double crease = 0.81915; /* the cosine of 35 degrees */
+    const double *own = normals[t];
+    double length = lw_v3_norm(own);
+    lw_v3_copy(own, out);
+    for (size_t k = 0; k < count && count <= MANY; k++) {
+        const double *other = normals[around[k]];
+        if ((size_t)around[k] != t && lw_v3_dot(own, other) > crease * length * lw_v3_norm(other))
+            lw_v3_add(out, other, out);
+    }
+    length = lw_v3_norm(out);
+    for (int k = 0; k < 3; k++) out[k] = length > 0 ? out[k] / length : k == 2;
+}
+
+bool lw_mesh_of_triangles(const lw_mesh_spec *m, lw_arena *arena, lw_mesh *mesh) {
+    const size_t vertices = (size_t)m->vertex_count, triangles = (size_t)m->triangle_count;
+    double(*normals)[3] = (double(*)[3])(void *)LW_NEW(arena, double, 3 * triangles);
+    size_t *first = LW_NEW(arena, size_t, vertices + 2);
+    int *around = LW_NEW(arena, int, 3 * triangles);
+    *mesh = (lw_mesh){.positions = LW_NEW(arena, float, 9 * triangles),
+                      .normals = LW_NEW(arena, float, 9 * triangles)};
+    if (lw_arena_failed(arena)) return false;
+    for (size_t k = 0; k < 3 * triangles; k++) first[m->triangles[k] + 2]++;
+    for (size_t v = 1; v <= vertices; v++) first[v + 1] += first[v];
+    for (size_t t = 0; t < triangles; t++) {
+        area_normal(m, t, normals[t]);
+        for (size_t k = 0; k < 3; k++) around[first[m->triangles[3 * t + k] + 1]++] = (int)t;
+    }
+    builder b = {mesh, false};
+    for (size_t t = 0; t < triangles; t++)
+        for (size_t k = 0; k < 3; k++) {
+            const size_t v = (size_t)m->triangles[3 * t + k];
+            double normal[3];
+            smooth_normal((const double(*)[3])normals, around + first[v], first[v + 1] - first[v], t, normal);
+            (void)vertex(&b, m->vertices + 3 * v, normal);
+        }
+    return true;
 }

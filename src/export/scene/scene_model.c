@@ -1,6 +1,6 @@
 /* scene_model.c - which solids show a mechanism.
  *
- *   body with a shape     the shape; a thin strut from it to each joint that lies outside of it
+ *   body with shapes      the shapes; a thin strut from the first to each joint that lies outside of all
  *   body without          links between its joints, and a ball at the centre of mass with a volume in
  *                         proportion to the mass; where links would say nothing, a box of the same inertia
  *   joint                 revolute: a pin along the axis; prismatic, translation: a sleeve along each
@@ -14,6 +14,7 @@
 #include "linalg/vec3.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The colours of plots for light pages (Okabe and Ito 2008), a little lighter. */
 const lw_paint lw_paints[LW_PAINTS] = {
@@ -170,6 +171,27 @@ static void drop_doubles(places *list, double near) {
 
 /* --- extents -------------------------------------------------------------------------------------- */
 
+static void shape_rotation(const lw_shape *shape, double quaternion[4]) {
+    for (int k = 0; k < 4; k++) quaternion[k] = shape->rotation[k];
+    lw_quat_normalise(quaternion);
+}
+
+/* The middle of a mesh's bounds in its axes, and half their diagonal. */
+static double mesh_ball(const lw_shape *shape, double centre[3]) {
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, middle[3],
+           quaternion[4], R[9];
+    for (size_t v = 0; v < (size_t)shape->mesh->vertex_count; v++)
+        for (int k = 0; k < 3; k++) {
+            const double x = shape->size[k] * shape->mesh->vertices[3 * v + (size_t)k];
+            low[k] = fmin(low[k], x), high[k] = fmax(high[k], x);
+        }
+    for (int k = 0; k < 3; k++) middle[k] = 0.5 * (low[k] + high[k]);
+    shape_rotation(shape, quaternion);
+    lw_rot_quat(quaternion, R);
+    lw_pose_point(R, shape->position, middle, centre);
+    return 0.5 * distance(low, high);
+}
+
 /* The centre of a shape and the radius of a ball around it that holds it. */
 static double shape_ball(const lw_shape *shape, double centre[3]) {
     const double *s = shape->size;
@@ -183,6 +205,12 @@ static double shape_ball(const lw_shape *shape, double centre[3]) {
         return s[0];
     case LW_SHAPE_CONE:
         return hypot(s[0], s[1]);
+    case LW_SHAPE_CAPSULE:
+        return s[0] + 0.5 * s[1];
+    case LW_SHAPE_ELLIPSOID:
+        return fmax(s[0], fmax(s[1], s[2]));
+    case LW_SHAPE_MESH:
+        return mesh_ball(shape, centre);
     case LW_SHAPE_ROD:
     case LW_SHAPE_TETRAHEDRON: {
         int count = shape->kind == LW_SHAPE_ROD ? 2 : 4;
@@ -225,7 +253,7 @@ static void inertia_box(const lw_model *model, int body, double size[3], double 
 static bool shown_by_inertia(const lw_model *model, int body, const places *joints, double size[3],
                              double quaternion[4]) {
     double com[3];
-    if (body == 0 || model->bodies[body].shape.kind != LW_SHAPE_NONE || joints->count > 1 ||
+    if (body == 0 || model->bodies[body].shape_count > 0 || joints->count > 1 ||
         model->bodies[body].kind != LW_BODY_SPATIAL)
         return false;
     inertia_box(model, body, size, quaternion);
@@ -253,14 +281,17 @@ static bounds bounds_of(const lw_model *model, int body, const places *joints) {
     if (body == 0) return box;
     in_body(model, body, model->bodies[body].com, com);
     extend(&box, com, 0);
-    const lw_shape *shape = &model->bodies[body].shape;
-    if (shape->kind == LW_SHAPE_ROD || shape->kind == LW_SHAPE_TETRAHEDRON) {
-        for (int k = 0; k < (shape->kind == LW_SHAPE_ROD ? 2 : 4); k++)
-            extend(&box, shape->points[k], shape->kind == LW_SHAPE_ROD ? shape->size[0] : 0);
-    } else if (shape->kind != LW_SHAPE_NONE) {
-        double radius = shape_ball(shape, centre);
-        extend(&box, centre, 0.577 * radius); /* the cube in the ball */
-    } else if (shown_by_inertia(model, body, joints, size, quaternion)) {
+    for (int i = 0; i < model->bodies[body].shape_count; i++) {
+        const lw_shape *shape = &model->bodies[body].shapes[i];
+        if (shape->kind == LW_SHAPE_ROD || shape->kind == LW_SHAPE_TETRAHEDRON) {
+            for (int k = 0; k < (shape->kind == LW_SHAPE_ROD ? 2 : 4); k++)
+                extend(&box, shape->points[k], shape->kind == LW_SHAPE_ROD ? shape->size[0] : 0);
+        } else {
+            double radius = shape_ball(shape, centre);
+            extend(&box, centre, 0.577 * radius); /* the cube in the ball */
+        }
+    }
+    if (shown_by_inertia(model, body, joints, size, quaternion)) {
         extend(&box, com, 0.5 * 0.577 * lw_v3_norm(size));
     }
     return box;
@@ -338,11 +369,6 @@ static double measure(lw_scene *scene, const double *sample, const places *list,
 
 /* --- bodies --------------------------------------------------------------------------------------- */
 
-static void shape_rotation(const lw_shape *shape, double quaternion[4]) {
-    for (int k = 0; k < 4; k++) quaternion[k] = shape->rotation[k];
-    lw_quat_normalise(quaternion);
-}
-
 /* Is a point inside a shape, or nearer to it than margin? */
 static bool touches(const lw_shape *shape, const double at[3], double margin) {
     double q[4], R[9], d[3], x[3];
@@ -372,7 +398,11 @@ static bool touches(const lw_shape *shape, const double at[3], double margin) {
         lw_v3_axpy(-way, along, from);
         return lw_v3_norm(from) <= s[0] + margin;
     }
-    default: { /* A tetrahedron: near its ball is near enough. */
+    case LW_SHAPE_CAPSULE: {
+        const double beyond = fmax(0, fabs(x[2]) - 0.5 * s[1]);
+        return hypot(hypot(x[0], x[1]), beyond) <= s[0] + margin;
+    }
+    default: { /* A tetrahedron, ellipsoid or mesh: near its ball is near enough. */
         double centre[3], radius = shape_ball(shape, centre);
         return distance(at, centre) <= radius + margin;
     }
@@ -381,42 +411,85 @@ static bool touches(const lw_shape *shape, const double at[3], double margin) {
 
 static double at_least(double value, double least) { return value > least ? value : least; }
 
-static void add_shape(builder *b, int body, int paint, const places *joints) {
-    const lw_shape *shape = &b->model->bodies[body].shape;
+/* A capsule: a cylinder between two balls. */
+static void add_capsule(builder *b, int body, int paint, const lw_shape *shape) {
+    double quaternion[4], R[9], ends[2][3], radius = at_least(shape->size[0], 1e-4 * b->size);
+    shape_rotation(shape, quaternion);
+    lw_rot_quat(quaternion, R);
+    for (int side = 0; side < 2; side++) {
+        const double at[3] = {0, 0, (side - 0.5) * shape->size[1]};
+        lw_pose_point(R, shape->position, at, ends[side]);
+        add_ball(b, body, paint, ends[side], radius);
+    }
+    add_bar(b, body, paint, ends[0], ends[1], radius);
+}
+
+static void add_solid(builder *b, int body, int paint, const lw_shape *shape) {
+    static const double origin[3] = {0, 0, 0};
     const double *s = shape->size, thin = 1e-4 * b->size;
-    double centre[3];
     lw_part *part = NULL;
-    shape_ball(shape, centre);
     switch (shape->kind) {
     case LW_SHAPE_ROD:
         add_bar(b, body, paint, shape->points[0], shape->points[1], s[0] > 0 ? s[0] : rod_radius * b->size);
-        break;
-    case LW_SHAPE_TETRAHEDRON: {
-        const double origin[3] = {0, 0, 0};
+        return;
+    case LW_SHAPE_CAPSULE:
+        add_capsule(b, body, paint, shape);
+        return;
+    case LW_SHAPE_TETRAHEDRON:
         part = add_part(b, body, LW_SOLID_TETRAHEDRON, paint, origin);
         set_scale(part, 1, 1, 1);
+        part->shape = shape;
+        return;
+    case LW_SHAPE_MESH:
+        part = add_part(b, body, LW_SOLID_MESH, paint, shape->position);
+        set_scale(part, s[0], s[1], s[2]);
+        part->shape = shape;
         break;
-    }
     case LW_SHAPE_BOX:
         part = add_part(b, body, LW_SOLID_BOX, paint, shape->position);
         set_scale(part, at_least(s[0], thin), at_least(s[1], thin), at_least(s[2], thin));
-        shape_rotation(shape, part->rotation);
+        break;
+    case LW_SHAPE_ELLIPSOID:
+        part = add_part(b, body, LW_SOLID_SPHERE, paint, shape->position);
+        set_scale(part, at_least(s[0], thin), at_least(s[1], thin), at_least(s[2], thin));
         break;
     case LW_SHAPE_SPHERE:
         part = add_part(b, body, LW_SOLID_SPHERE, paint, shape->position);
         set_scale(part, at_least(s[0], thin), at_least(s[0], thin), at_least(s[0], thin));
-        shape_rotation(shape, part->rotation);
         break;
     default:
         part = add_part(b, body, shape->kind == LW_SHAPE_CONE ? LW_SOLID_CONE : LW_SOLID_CYLINDER, paint,
                         shape->position);
         set_scale(part, at_least(s[0], thin), at_least(s[0], thin), at_least(s[1], thin));
-        shape_rotation(shape, part->rotation);
         break;
     }
-    for (size_t k = 0; k < joints->count; k++)
-        if (!touches(shape, joints->at[k], joint_radius * b->size))
-            add_bar(b, body, paint, centre, joints->at[k], strut_radius * b->size);
+    shape_rotation(shape, part->rotation);
+}
+
+/* The paint of a shape's own colour, or the body's. There is room for one of each shape. */
+static int paint_of(lw_scene *scene, const lw_shape *shape, int paint) {
+    if (!shape->colour) return paint;
+    const unsigned char rgb[3] = {(unsigned char)(shape->colour >> 16 & 255),
+                                  (unsigned char)(shape->colour >> 8 & 255),
+                                  (unsigned char)(shape->colour & 255)};
+    for (int k = LW_PAINTS; k < scene->paint_count; k++)
+        if (memcmp(scene->paints[k].rgb, rgb, sizeof rgb) == 0) return k;
+    memcpy(scene->paints[scene->paint_count].rgb, rgb, sizeof rgb);
+    return scene->paint_count++;
+}
+
+static void add_shapes(builder *b, int body, int paint, const places *joints) {
+    const lw_body *own = &b->model->bodies[body];
+    double centre[3];
+    for (int k = 0; k < own->shape_count; k++)
+        add_solid(b, body, paint_of(b->scene, &own->shapes[k], paint), &own->shapes[k]);
+    shape_ball(&own->shapes[0], centre);
+    for (size_t k = 0; k < joints->count; k++) {
+        bool touched = false;
+        for (int i = 0; i < own->shape_count && !touched; i++)
+            touched = touches(&own->shapes[i], joints->at[k], joint_radius * b->size);
+        if (!touched) add_bar(b, body, paint, centre, joints->at[k], strut_radius * b->size);
+    }
 }
 
 static void add_links(builder *b, int body, int paint, const places *joints) {
@@ -567,7 +640,7 @@ static bool sort_parts(lw_scene *scene, lw_arena *arena) {
 
 lw_scene *lw_scene_create(const lw_model *model, const double *sample, lw_arena *arena) {
     enum { MOST_PARTS_OF_JOINT = 3, MOST_PARTS_OF_BODY = 3, MOST_PARTS_OF_FORCE = 2 };
-    size_t bodies = (size_t)model->body_count + 1, room = bodies * MOST_PARTS_OF_BODY;
+    size_t bodies = (size_t)model->body_count + 1, room = bodies * MOST_PARTS_OF_BODY, shapes = 0;
     lw_scene *scene = LW_NEW(arena, lw_scene, 1);
     places *list = find_places(model, arena);
     double *extents = LW_NEW(arena, double, bodies);
@@ -584,22 +657,26 @@ lw_scene *lw_scene_create(const lw_model *model, const double *sample, lw_arena 
     builder b = {.model = model, .scene = scene, .size = scene->typical};
     for (size_t i = 0; i < bodies; i++) {
         drop_doubles(&list[i], 1e-6 * b.size);
-        room += list[i].count;
+        room += list[i].count + MOST_PARTS_OF_BODY * (size_t)model->bodies[i].shape_count;
+        shapes += (size_t)model->bodies[i].shape_count;
         b.heaviest = fmax(b.heaviest, lw_model_body_mass(model, (int)i));
     }
     room +=
         MOST_PARTS_OF_JOINT * (size_t)model->joint_count + MOST_PARTS_OF_FORCE * (size_t)model->force_count;
     scene->parts = LW_NEW(arena, lw_part, room);
+    scene->paints = LW_NEW(arena, lw_paint, LW_PAINTS + shapes);
+    scene->paint_count = LW_PAINTS;
     scene->lines =
         LW_NEW(arena, lw_scene_line, (size_t)model->force_count + (size_t)model->constraint_count + 1);
-    if (!scene->parts || !scene->lines) return NULL;
+    if (lw_arena_failed(arena)) return NULL;
+    memcpy(scene->paints, lw_paints, sizeof lw_paints);
     for (int body = 1; body <= model->body_count; body++) {
         int paint = (body - 1) % LW_PAINT_BODIES;
         size_t before = scene->part_count;
-        if (model->bodies[body].shape.kind == LW_SHAPE_NONE)
+        if (model->bodies[body].shape_count == 0)
             add_links(&b, body, paint, &list[body]);
         else
-            add_shape(&b, body, paint, &list[body]);
+            add_shapes(&b, body, paint, &list[body]);
         if (scene->part_count == before) { /* A rod without length. */
             double com[3];
             in_body(model, body, model->bodies[body].com, com);

@@ -23,7 +23,7 @@ enum {
 };
 
 typedef struct lw_paint {
-    const char *name;
+    const char *name;     /* NULL: a colour of its own */
     unsigned char rgb[3]; /* sRGB */
 } lw_paint;
 extern const lw_paint lw_paints[LW_PAINTS];
@@ -33,8 +33,9 @@ typedef struct lw_part {
     const char *name; /* of a joint or bushing; NULL: none */
     const char *kind; /* "joint", "bushing", "shape" */
     lw_solid solid;
-    int body;  /* whose node it belongs to; of a tetrahedron also the body that has its points */
-    int paint; /* index into lw_paints */
+    int body;              /* whose node it belongs to */
+    const lw_shape *shape; /* of a tetrahedron or mesh: what has its points; else NULL */
+    int paint;             /* index into the scene's paints */
     double position[3], rotation[4], scale[3];
 } lw_part;
 
@@ -52,6 +53,8 @@ typedef struct lw_scene {
     size_t part_count, *first;
     lw_scene_line *lines;
     size_t line_count;
+    lw_paint *paints; /* lw_paints, and behind these the shapes' own */
+    int paint_count;
     double (*middle)[3], *radius; /* of a ball around each body, in its frame; zero for ground */
     double typical;               /* the median extent of bodies */
 } lw_scene;

@@ -8,6 +8,7 @@
 #include <linkwork/assemble.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A point or frame of a body's internal frame in the user's frame. */
@@ -43,13 +44,16 @@ static void put_frame(lw_view_json *j, const char *key, const lw_model *model, i
 /* --- bodies --------------------------------------------------------------------------------------- */
 
 static const char *const shape_names[] = {
-    [LW_SHAPE_BOX] = "box",   [LW_SHAPE_CYLINDER] = "cylinder", [LW_SHAPE_SPHERE] = "sphere",
-    [LW_SHAPE_CONE] = "cone", [LW_SHAPE_ROD] = "rod",           [LW_SHAPE_TETRAHEDRON] = "tetrahedron"};
+    [LW_SHAPE_BOX] = "box",         [LW_SHAPE_CYLINDER] = "cylinder",
+    [LW_SHAPE_SPHERE] = "sphere",   [LW_SHAPE_CONE] = "cone",
+    [LW_SHAPE_ROD] = "rod",         [LW_SHAPE_TETRAHEDRON] = "tetrahedron",
+    [LW_SHAPE_CAPSULE] = "capsule", [LW_SHAPE_ELLIPSOID] = "ellipsoid",
+    [LW_SHAPE_MESH] = "mesh"};
 
-static void put_shape(lw_view_json *j, const lw_shape *shape) {
+static void put_shape(lw_view_json *j, const lw_model *model, const lw_shape *shape) {
     const size_t kinds = sizeof shape_names / sizeof *shape_names;
     if (shape->kind == LW_SHAPE_NONE || (size_t)shape->kind >= kinds || !shape_names[shape->kind]) return;
-    lw_view_open(j, "shape", '{');
+    lw_view_open(j, NULL, '{');
     lw_view_text(j, "kind", shape_names[shape->kind]);
     lw_view_numbers(j, "size", shape->size, 3);
     lw_view_numbers(j, "position", shape->position, 3);
@@ -57,8 +61,42 @@ static void put_shape(lw_view_json *j, const lw_shape *shape) {
     lw_quat_normalise(q);
     const double turned[4] = {q[1], q[2], q[3], q[0]};
     lw_view_numbers(j, "rotation", turned, 4);
-    lw_view_numbers(j, "points", shape->points[0], 12);
+    if (shape->kind == LW_SHAPE_ROD || shape->kind == LW_SHAPE_TETRAHEDRON)
+        lw_view_numbers(j, "points", shape->points[0], 12);
+    if (shape->colour) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "#%06x", (unsigned)shape->colour & 0xFFFFFFu);
+        lw_view_text(j, "colour", text);
+    }
+    if (shape->kind == LW_SHAPE_MESH) lw_view_integer(j, "mesh", lw_mesh_index(&model->meshes, shape->mesh));
     lw_view_close(j, '}');
+}
+
+static void put_shapes(lw_view_json *j, const lw_model *model, const lw_body *body) {
+    if (body->shape_count == 0) return;
+    lw_view_open(j, "shapes", '[');
+    for (int k = 0; k < body->shape_count; k++) put_shape(j, model, &body->shapes[k]);
+    lw_view_close(j, ']');
+}
+
+/* Vertices as float32, three corners of each triangle as uint32. */
+static void put_meshes(lw_view_json *j, const lw_model *model) {
+    if (model->meshes.count == 0) return;
+    lw_view_open(j, "meshes", '[');
+    for (size_t k = 0; k < model->meshes.count; k++) {
+        const lw_mesh_spec *mesh = model->meshes.items[k];
+        lw_view_base64 b;
+        lw_view_open(j, NULL, '{');
+        lw_view_base64_open(j, "v", &b);
+        for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; i++)
+            lw_view_base64_float(&b, mesh->vertices[i]);
+        lw_view_base64_close(&b, true);
+        lw_view_base64_open(j, "i", &b);
+        lw_view_base64_put(&b, mesh->triangles, 3 * (size_t)mesh->triangle_count * sizeof *mesh->triangles);
+        lw_view_base64_close(&b, true);
+        lw_view_close(j, '}');
+    }
+    lw_view_close(j, ']');
 }
 
 /* Moments of inertia about the centre of mass in the user's axes: xx, yy, zz, xy, xz, yz. */
@@ -92,7 +130,7 @@ static void put_bodies(lw_view_json *j, const lw_model *model) {
             inertia_of(model, body, inertia);
             lw_view_numbers(j, "inertia", inertia, 6);
         }
-        put_shape(j, &b->shape);
+        put_shapes(j, model, b);
         lw_view_close(j, '}');
     }
     lw_view_close(j, ']');
@@ -240,6 +278,20 @@ static void put_constraint(lw_view_json *j, const lw_model *model, const lw_cons
     lw_view_close(j, '}');
 }
 
+/* The markers with names, each on its body. */
+static void put_markers(lw_view_json *j, const lw_model *model) {
+    lw_view_open(j, "frames", '[');
+    for (int k = 0; k < model->frame_count; k++) {
+        const lw_frame *frame = &model->frames[k];
+        lw_view_open(j, NULL, '{');
+        lw_view_text(j, "name", frame->name);
+        lw_view_integer(j, "body", frame->body);
+        put_frame(j, "frame", model, frame->body, &frame->pose);
+        lw_view_close(j, '}');
+    }
+    lw_view_close(j, ']');
+}
+
 void lw_view_put_model(lw_view_json *j, const char *key, const lw_animation *a) {
     const lw_model *model = a->model;
     lw_view_open(j, key, '{');
@@ -247,7 +299,9 @@ void lw_view_put_model(lw_view_json *j, const char *key, const lw_animation *a) 
     lw_view_text(j, "file", model->file);
     lw_view_numbers(j, "gravity", model->gravity, 3);
     lw_view_number(j, "size", lw_view_size(a));
+    put_meshes(j, model);
     put_bodies(j, model);
+    put_markers(j, model);
     put_joints(j, a);
     lw_view_open(j, "forces", '[');
     for (int k = 0; k < model->force_count; k++) put_force(j, model, &model->forces[k]);
@@ -276,23 +330,38 @@ static void extend(double box[2][3], const double *pose, const double p[3], doub
     }
 }
 
+static void extend_by_shape(double box[2][3], const double *pose, const lw_shape *shape) {
+    const int points = shape->kind == LW_SHAPE_ROD ? 2 : shape->kind == LW_SHAPE_TETRAHEDRON ? 4 : 0;
+    for (int k = 0; k < points; k++) extend(box, pose, shape->points[k], 0);
+    if (points > 0) return;
+    if (shape->kind == LW_SHAPE_MESH) {
+        double q[4] = {shape->rotation[0], shape->rotation[1], shape->rotation[2], shape->rotation[3]}, R[9];
+        lw_quat_normalise(q);
+        lw_rot_quat(q, R);
+        for (size_t v = 0; v < (size_t)shape->mesh->vertex_count; v++) {
+            double own[3], at[3];
+            for (int k = 0; k < 3; k++) own[k] = shape->size[k] * shape->mesh->vertices[3 * v + (size_t)k];
+            lw_pose_point(R, shape->position, own, at);
+            extend(box, pose, at, 0);
+        }
+        return;
+    }
+    double radius = 0;
+    for (int k = 0; k < 3; k++) radius = fmax(radius, shape->size[k]);
+    extend(box, pose, shape->position, (shape->kind == LW_SHAPE_ELLIPSOID ? 1 : 0.5) * radius);
+}
+
 double lw_view_size(const lw_animation *a) {
     const lw_model *model = a->model;
     double box[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     const double origin[3] = {0, 0, 0};
     for (int body = 1; body <= model->body_count && a->count; body++) {
         const double *pose = a->poses.at + 7 * (body - 1);
-        const lw_shape *shape = &model->bodies[body].shape;
         double com[3];
         user_point(model, body, model->bodies[body].com, com);
         extend(box, pose, com, 0);
-        const int points = shape->kind == LW_SHAPE_ROD ? 2 : shape->kind == LW_SHAPE_TETRAHEDRON ? 4 : 0;
-        for (int k = 0; k < points; k++) extend(box, pose, shape->points[k], 0);
-        double radius = 0;
-        if (points == 0 && shape->kind != LW_SHAPE_NONE) {
-            for (int k = 0; k < 3; k++) radius = fmax(radius, shape->size[k]);
-            extend(box, pose, shape->position, 0.5 * radius);
-        }
+        for (int k = 0; k < model->bodies[body].shape_count; k++)
+            extend_by_shape(box, pose, &model->bodies[body].shapes[k]);
     }
     for (int k = 0; k < model->joint_count && a->count; k++)
         for (int side = 0; side < 2; side++) {

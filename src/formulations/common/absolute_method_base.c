@@ -14,7 +14,7 @@
  *
  * Cost     that of solve, and O(bodies + joints); no allocation.
  */
-#include "constraints/kkt_sparse.h"
+#include "constraints/kkt/kkt_sparse.h"
 #include "formulations/common/absolute_method_base.h"
 #include "constraints/redundancy.h"
 #include "formulations/common/tree_method_base.h"
@@ -37,6 +37,10 @@ lw_absolute_method *lw_absolute_method_create(size_t size, const lw_formulation 
     method->system = lw_newton_euler_create(model, LW_HOLD_NONE);
     method->projection = lw_projection_create(model, LW_HOLD_NONE);
     bool fine = method->system && method->projection;
+    if (fine && model->armature) {
+        method->rotors = lw_rotors_create(method->system);
+        fine = method->rotors != NULL;
+    }
     if (fine && options->flags) {
         lw_newton_euler_rows_at(method->system, 0, model->q0, NULL);
         method->uniqueness = lw_uniqueness_create(model, method->system);
@@ -64,6 +68,7 @@ lw_status lw_absolute_method_finish(lw_absolute_method *method, bool fine, lw_me
 
 void lw_absolute_method_destroy(lw_absolute_method *method) {
     if (!method) return;
+    lw_rotors_destroy(method->rotors);
     lw_uniqueness_destroy(method->uniqueness);
     lw_projection_destroy(method->projection);
     lw_newton_euler_destroy(method->system);
@@ -105,6 +110,19 @@ lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotat
     return LW_OK;
 }
 
+lw_status lw_needs_no_rotors(const lw_model *model, lw_error *error) {
+    for (int i = 1; i <= model->body_count && model->armature; i++) {
+        const lw_joint_entry *joint = &model->joints[model->bodies[i].joint_index];
+        if (lw_rotor_speeds(model, i))
+            return lw_fail_at(
+                error, LW_ERROR_UNSUPPORTED, model->file, joint->place, "joint", joint->name,
+                "take another method, such as tree, rcr or lagrange",
+                "it has a rotor (armature), whose inertia belongs to the joint's coordinate and "
+                "to no body, and this method knows the inertia of bodies only");
+    }
+    return LW_OK;
+}
+
 lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
     lw_error body = {0}; /* the one at fault */
     if (lw_needs_inverse("", model, true, NULL) == LW_OK) return LW_OK;
@@ -123,9 +141,25 @@ lw_status lw_needs_determined(const lw_model *model, lw_error *error) {
     snprintf(
         body.message, sizeof body.message,
         "it has no inertia in some direction, and neither have the bodies that move with it there, so that "
-        "some acceleration is not determined");
+        "%s",
+        model->armature ? "nothing but a rotor may determine its acceleration, which this method cannot use"
+                        : "some acceleration is not determined");
+    if (model->armature)
+        snprintf(body.remedy, sizeof body.remedy, "%s",
+                 "take a method in joint coordinates: tree, cut or rcr");
     if (error) *error = body;
     return LW_ERROR_UNSUPPORTED;
+}
+
+static lw_status solve_bare(void *context, lw_error *error) {
+    lw_absolute_method *method = context;
+    return method->solve(method, error);
+}
+
+static lw_status solve(lw_absolute_method *method, lw_error *error) {
+    if (!method->rotors) return method->solve(method, error);
+    const lw_rotors_method own = {method->system, solve_bare, method};
+    return lw_rotors_solve(method->rotors, &own, error);
 }
 
 lw_status lw_absolute_method_accelerations(lw_method *base, double t, const double *q, const double *v,
@@ -134,7 +168,7 @@ lw_status lw_absolute_method_accelerations(lw_method *base, double t, const doub
     lw_absolute_method *method = (lw_absolute_method *)base;
     lw_newton_euler *s = method->system;
     lw_newton_euler_at(s, t, q, v, tau);
-    lw_status status = method->solve(method, error);
+    lw_status status = solve(method, error);
     if (status != LW_OK) return status;
     lw_rows_joint_accelerations(base->model, s->rows, s->a, vdot);
     if (reactions) lw_newton_euler_reactions(s, reactions);
@@ -175,7 +209,7 @@ lw_status lw_absolute_derivative(lw_method *base, double t, const double *y, dou
     lw_newton_euler_rows_at_absolute(s, t, y);
     lw_newton_euler_forces(s, t, lw_outer_tau(&method->options, base->model, t, s->data->q, s->data->v));
     stabilise(method);
-    lw_status status = method->solve(method, error);
+    lw_status status = solve(method, error);
     if (status != LW_OK) return status;
     for (int i = 0; i < base->model->body_count; i++) {
         const double *own = y + 13 * i, *quaternion = own + 3, *w = own + 10, *a = s->a + 6 * i;
@@ -226,7 +260,7 @@ lw_status lw_jointed_derivative(lw_method *base, double t, const double *y, doub
     lw_newton_euler_rows_at(s, t, y, y + model->nq);
     lw_newton_euler_forces(s, t, lw_outer_tau(&method->options, model, t, s->data->q, s->data->v));
     stabilise(method);
-    lw_status status = method->solve(method, error);
+    lw_status status = solve(method, error);
     if (status != LW_OK) return status;
     lw_q_rate_stable(model, s->data->q, s->data->v, ydot);
     lw_rows_joint_accelerations(model, s->rows, s->a, ydot + model->nq);

@@ -10,6 +10,7 @@
 #include "formulations/formulation.h"
 #include "constraints/projection.h"
 #include "constraints/redundancy.h"
+#include "formulations/common/absolute_rotors.h"
 
 typedef struct lw_absolute_method lw_absolute_method;
 struct lw_absolute_method {
@@ -18,7 +19,8 @@ struct lw_absolute_method {
     lw_newton_euler *system;
     lw_projection *projection;
     lw_uniqueness *uniqueness; /* NULL unless options.flags. */
-    /* Computes a and lambda of the system from its J, H, u and gamma. */
+    lw_rotors *rotors;         /* NULL if no joint has one. */
+    /* Computes a and lambda of the system from its J, H, u and gamma, without rotors. */
     lw_status (*solve)(lw_absolute_method *method, lw_error *error);
 };
 
@@ -39,8 +41,10 @@ lw_status lw_dense_limit(const char *method, int unknowns, lw_error *error);
  * inertia. */
 lw_status lw_needs_inverse(const char *method, const lw_model *model, bool rotation, lw_error *error);
 
+/* Refuses joints with rotors, for methods whose steps or classifications know the inertia of bodies only. */
+lw_status lw_needs_no_rotors(const lw_model *model, lw_error *error);
 /* Refuses bodies without mass or inertia whose motion no other body's inertia determines (in the initial
- * state): then some acceleration is undetermined for every method. */
+ * state): then some acceleration is undetermined for every method, unless a rotor determines it. */
 lw_status lw_needs_determined(const lw_model *model, lw_error *error);
 
 /* For the table of functions. */

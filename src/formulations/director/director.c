@@ -15,7 +15,7 @@
  * Source   Betsch and Leyendecker (2006); docs/theory/director.md.
  * Limits   no rolling: its rows have no position level. Bodies without inertia must be held by others.
  */
-#include "constraints/kkt_sparse.h"
+#include "constraints/kkt/kkt_sparse.h"
 #include "formulations/director/director_parts.h"
 #include "formulations/common/absolute_method_base.h"
 #include "linalg/dense.h"
@@ -346,6 +346,7 @@ static double condition(lw_method *base) {
 /* --- create --------------------------------------------------------------------------------------- */
 
 static lw_status applies(const lw_model *model, lw_error *error) {
+    if (lw_needs_no_rotors(model, error) != LW_OK) return LW_ERROR_UNSUPPORTED;
     for (int k = 0; k < model->constraint_count; k++) {
         const lw_constraint *constraint = &model->constraints[k];
         if (constraint->type == LW_CONSTRAINT_ROLLING)

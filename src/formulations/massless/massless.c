@@ -275,7 +275,8 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
 static lw_status applies(const lw_model *model, lw_error *error) {
     lw_method *method = NULL;
     const lw_method_options options = {0};
-    lw_status status = create(model, &options, &method, error);
+    lw_status status = lw_needs_no_rotors(model, error);
+    if (status == LW_OK) status = create(model, &options, &method, error);
     if (status != LW_OK) return status;
     massless_method *m = (massless_method *)method;
     size_t nq = (size_t)model->nq, nv = (size_t)model->nv;

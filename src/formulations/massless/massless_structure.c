@@ -11,7 +11,7 @@
  * Cost     O(n) plus the total length of the paths; allocates.
  */
 #include "formulations/massless/massless_motion.h"
-#include "model/compile.h"
+#include "model/compile/compile.h"
 #include "model/joint.h"
 #include "core/pseudo_random.h"
 

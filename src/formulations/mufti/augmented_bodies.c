@@ -24,7 +24,7 @@
  */
 #include "formulations/mufti/augmented_bodies.h"
 #include "formulations/common/absolute_method_base.h"
-#include "constraints/kkt_dense.h"
+#include "constraints/kkt/kkt_dense.h"
 #include "model/joint.h"
 
 #include <math.h>

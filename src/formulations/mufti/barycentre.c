@@ -17,7 +17,7 @@
 #include "constraints/row_independence.h"
 #include "formulations/common/absolute_method_base.h"
 #include "formulations/mufti/refinement.h"
-#include "constraints/kkt_dense.h"
+#include "constraints/kkt/kkt_dense.h"
 #include "model/joint.h"
 
 typedef struct barycentre_method {

@@ -7,7 +7,7 @@
  *          plane nets.
  * Limits   none on topology; dependent rows and light bodies do no harm.
  */
-#include "constraints/kkt_sparse.h"
+#include "constraints/kkt/kkt_sparse.h"
 #include "formulations/common/absolute_method_base.h"
 
 typedef struct lagrange_method {
@@ -56,7 +56,8 @@ static double condition(lw_method *base) { return lw_kkt_sparse_condition(((lagr
 static double expense(lw_method *base) {
     double entries, operations;
     lw_kkt_sparse_work(((lagrange_method *)base)->kkt, &entries, &operations);
-    return 1400 * base->model->body_count + 3.2 * entries + 0.42 * operations;
+    double times = lw_rotors_solutions(((lagrange_method *)base)->absolute_base.rotors);
+    return 1400 * base->model->body_count + times * (3.2 * entries + 0.42 * operations);
 }
 
 static double least_expense(const lw_model *model) { return 1400 * model->body_count; }

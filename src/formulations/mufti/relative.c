@@ -22,7 +22,7 @@
 #include "constraints/row_independence.h"
 #include "formulations/common/absolute_method_base.h"
 #include "formulations/mufti/refinement.h"
-#include "constraints/kkt_dense.h"
+#include "constraints/kkt/kkt_dense.h"
 #include "formulations/common/tree_method_base.h"
 #include "model/joint.h"
 

@@ -400,7 +400,8 @@ static lw_status project(lw_method *base, double t, double *y, lw_error *error) 
 static lw_status applies(const lw_model *model, lw_error *error) {
     int rows = lw_criterion_row_count(model);
     lw_status status = lw_dense_limit("partition", rows > model->nv ? rows : model->nv, error);
-    return status == LW_OK ? lw_needs_determined(model, error) : status;
+    if (status != LW_OK) return status;
+    return model->armature ? lw_tree_determined(model, error) : lw_needs_determined(model, error);
 }
 
 static void destroy(lw_method *base) {

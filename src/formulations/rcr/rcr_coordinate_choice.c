@@ -62,7 +62,8 @@ static double mass_of(const lw_choice *c, const lw_data *data, int a, int b) {
     if (!carries(c->model, inner, outer)) return 0;
     const double *s = c->axis + 6 * a, *momentum = c->momentum + 6 * b;
     double arm[3], v[3];
-    if (inner == outer) return lw_v3_dot(s, momentum) + lw_v3_dot(s + 3, momentum + 3);
+    double rotor = a == b && c->model->armature ? c->model->armature[a] : 0;
+    if (inner == outer) return lw_v3_dot(s, momentum) + lw_v3_dot(s + 3, momentum + 3) + rotor;
     lw_v3_sub(data->world[outer].p, data->world[inner].p, arm);
     lw_v3_cross(s, arm, v);
     lw_v3_add(v, s + 3, v);

@@ -12,99 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const keys[] = {"kind",     "mass",     "density", "com",    "inertia",
-                                   "position", "rotation", "shape",   "size",   "radius",
-                                   "length",   "height",   "points",  "repeat", NULL};
-
-/* --- shape ---------------------------------------------------------------------------------------- */
-
-static const char *const shape_names[] = {"none", "box", "cylinder",    "sphere",
-                                          "cone", "rod", "tetrahedron", NULL};
-static const char *const size_keys[] = {"size", "radius", "length", "height", "points", NULL};
-
-/* Reads the keys that give the extent of the shape, e.g. a cylinder's radius and length. */
-static bool read_extent(lw_reader *reader, const lw_yaml *map, lw_shape *shape) {
-    static const char *const extents[][3] = {
-        [LW_SHAPE_BOX] = {"size"},      [LW_SHAPE_CYLINDER] = {"radius", "length"},
-        [LW_SHAPE_SPHERE] = {"radius"}, [LW_SHAPE_CONE] = {"radius", "height"},
-        [LW_SHAPE_ROD] = {"points"},    [LW_SHAPE_TETRAHEDRON] = {"points"},
-    };
-    static const char *const remedies[] = {
-        [LW_SHAPE_BOX] = "give size: [along x, along y, along z]",
-        [LW_SHAPE_CYLINDER] = "give radius and length (along z)",
-        [LW_SHAPE_SPHERE] = "give radius",
-        [LW_SHAPE_CONE] = "give radius (of the base) and height (along z)",
-        [LW_SHAPE_ROD] = "give points: [[x, y, z], [x, y, z]], and a radius unless it is thin",
-        [LW_SHAPE_TETRAHEDRON] = "give points: four of them",
-    };
-    const char *const *wanted = extents[shape->kind];
-    bool good = true;
-    for (int k = 0; size_keys[k]; k++) {
-        bool is_wanted = (wanted[0] && !strcmp(size_keys[k], wanted[0])) ||
-                         (wanted[1] && !strcmp(size_keys[k], wanted[1])) ||
-                         (shape->kind == LW_SHAPE_ROD && !strcmp(size_keys[k], "radius"));
-        const lw_yaml *node = lw_yaml_get(map, size_keys[k]);
-        if (node && !is_wanted) {
-            lw_reader_fault(reader, node->place, remedies[shape->kind], "a %s has no %s",
-                            shape_names[shape->kind], size_keys[k]);
-            good = false;
-        }
-    }
-    for (int k = 0; k < 2 && wanted[k]; k++) {
-        const lw_yaml *node = lw_reader_need(reader, map, wanted[k], remedies[shape->kind]);
-        if (!node) {
-            good = false;
-        } else if (shape->kind == LW_SHAPE_BOX) {
-            good = lw_reader_numbers(reader, node, "size", LW_LENGTH, 3, shape->size);
-        } else if (strcmp(wanted[k], "points") == 0) {
-            size_t count = shape->kind == LW_SHAPE_ROD ? 2 : 4;
-            good = lw_reader_list(reader, node, "points", count);
-            for (size_t j = 0; good && j < count; j++) {
-                good = lw_reader_numbers(reader, node->items[j], "point", LW_LENGTH, 3, shape->points[j]);
-            }
-        } else {
-            good = lw_reader_number(reader, node, wanted[k], LW_LENGTH, &shape->size[k]) && good;
-        }
-    }
-    const lw_yaml *radius = shape->kind == LW_SHAPE_ROD ? lw_yaml_get(map, "radius") : NULL;
-    return (!radius || lw_reader_number(reader, radius, "radius", LW_LENGTH, &shape->size[0])) && good;
-}
-
-/* Reads shape: box, with the size among the body's keys, or shape: {type: box, size: ..., position: ...,
- * rotation: ...}. */
-static bool read_shape(lw_reader *reader, const lw_yaml *body, lw_shape *shape) {
-    static const char *const shape_keys[] = {"type",   "size",     "radius",   "length", "height",
-                                             "points", "position", "rotation", NULL};
-    const lw_yaml *node = lw_yaml_get(body, "shape");
-    const lw_yaml *map = body, *type = node;
-    bool good = true;
-    if (node && node->kind == LW_YAML_MAP) {
-        lw_reader_keys(reader, node, shape_keys);
-        map = node;
-        type = lw_reader_need(reader, node, "type",
-                              "give type: box, cylinder, sphere, cone, rod or tetrahedron");
-        const lw_yaml *rotation = lw_yaml_get(node, "rotation");
-        good = !rotation || lw_reader_rotation(reader, rotation, "rotation", shape->rotation);
-        if (lw_yaml_get(node, "position")) {
-            good = lw_reader_key_numbers(reader, node, "position", LW_LENGTH, 3, shape->position) && good;
-        }
-    }
-    if (!node || map == node) {
-        for (int k = 0; size_keys[k]; k++) {
-            const lw_yaml *stray = lw_yaml_get(body, size_keys[k]);
-            if (!stray) continue;
-            lw_reader_fault(reader, stray->place,
-                            node ? "put it into the shape" : "give shape: box, cylinder, ...",
-                            "%s belongs to a shape", size_keys[k]);
-            good = false;
-        }
-    }
-    if (!type) return good && !node;
-    int kind = lw_reader_choice(reader, type, "shape", shape_names);
-    if (kind < 0) return false;
-    shape->kind = (lw_shape_kind)kind;
-    return read_extent(reader, map, shape) && good;
-}
+static const char *const keys[] = {"kind",      "mass",   "density", "com",  "inertia", "position",
+                                   "rotation",  "shape",  "shapes",  "size", "radius",  "length",
+                                   "height",    "points", "radii",   "file", "scale",   "vertices",
+                                   "triangles", "colour", "repeat",  NULL};
 
 /* --- mass ----------------------------------------------------------------------------------------- */
 
@@ -163,7 +74,8 @@ static bool read_density(lw_reader *reader, const lw_yaml *entry, bool shape_goo
                          double *rho) {
     const lw_yaml *density = lw_yaml_get(entry, "density");
     if (!lw_reader_number(reader, density, "density", LW_DENSITY, rho)) return false;
-    if (!lw_yaml_get(entry, "shape") || (shape_good && body->shape.kind == LW_SHAPE_NONE)) {
+    if (!lw_yaml_get(entry, "shapes") &&
+        (!lw_yaml_get(entry, "shape") || (shape_good && body->shape.kind == LW_SHAPE_NONE))) {
         lw_reader_fault(reader, density->place, "give a shape, or mass instead", "a density needs a shape");
         return false;
     }
@@ -180,16 +92,31 @@ static bool read_density(lw_reader *reader, const lw_yaml *entry, bool shape_goo
     return true;
 }
 
+/* Has one of several shapes a mass or density of its own? */
+static bool have_own(const lw_body_spec *body) {
+    bool own = false;
+    for (int k = 0; k < body->shape_count; k++)
+        own = own || body->shapes[k].has_mass || body->shapes[k].density != 0;
+    return own;
+}
+
 /* Reads the one of them that is given; returns whether it is exactly one, without faults. */
 static bool read_mass_or_density(lw_reader *reader, const lw_yaml *entry, bool shape_good, lw_body_spec *body,
                                  double *rho) {
     const lw_yaml *mass = lw_yaml_get(entry, "mass"), *density = lw_yaml_get(entry, "density");
-    bool good = (mass != NULL) != (density != NULL);
+    const bool own = have_own(body);
+    bool good = (mass != NULL) != (density != NULL) || (own && !mass);
     if (mass && density)
         lw_reader_fault(reader, density->place, "keep one of them", "both mass and density are given");
-    else if (!good)
+    else if (mass && own) {
+        lw_reader_fault(reader, mass->place, "keep the mass of the body, or those of its shapes",
+                        "both the body and its shapes have masses or densities");
+        good = false;
+    } else if (!good && (shape_good || !lw_yaml_get(entry, "shapes")))
         lw_reader_missing(reader, entry, "mass",
-                          "give mass (0 for a body without mass), or a shape and density");
+                          body->shape_count > 0
+                              ? "give mass or density, of the body or of its shapes"
+                              : "give mass (0 for a body without mass), or a shape and density");
     if (mass) good = lw_reader_number(reader, mass, "mass", LW_MASS, &body->mass) && good;
     if (density) good = read_density(reader, entry, shape_good, body, rho) && good;
     return good;
@@ -208,25 +135,103 @@ static bool mass_overflows(const lw_shape *shape) {
     return lw_shape_inertia(shape, 0, DBL_MIN, &total, com, inertia) == LW_OK;
 }
 
-/* Mass, centre and inertia of the shape, with the mass or the density *rho, whose address a binding has
+/* Says why a shape has no mass, centre and inertia; false if it has. place: of the shape in the file. */
+static bool report_shape(lw_reader *reader, const lw_shape *shape, lw_place place, double rho,
+                         lw_place rho_place) {
+    lw_error error;
+    double total, com[3], inertia[6];
+    lw_status status = lw_shape_inertia(shape, 0, rho, &total, com, inertia);
+    if (status == LW_OK) return false;
+    if (status == LW_ERROR_MEMORY) {
+        reader->out_of_memory = true;
+        return true;
+    }
+    lw_status mesh = shape->kind == LW_SHAPE_MESH ? lw_mesh_check(shape->mesh, &error) : LW_OK;
+    if (mesh != LW_OK)
+        lw_reader_fault(reader, place, error.remedy, "%s%s%s", shape->mesh->file ? shape->mesh->file : "",
+                        shape->mesh->file ? ": " : "", error.message);
+    else if (rho > 0 && mass_overflows(shape))
+        lw_reader_fault(reader, rho_place, "check the units of density and lengths",
+                        "density %g makes the mass too large to compute with", rho);
+    else
+        lw_reader_fault(reader, place, "its lengths must be positive and its points apart", "%s has no %s",
+                        lw_shape_kind_name(shape->kind), rho > 0 ? "volume for the density" : "extent");
+    return true;
+}
+
+/* Does the file itself give all that a shape is asked for? Then a mesh only shows the body, and may be
+ * open. */
+static bool only_shows(const lw_yaml *entry, const lw_body_spec *body, double rho) {
+    bool given = lw_yaml_get(entry, "com") && (body->kind == LW_BODY_POINT || lw_yaml_get(entry, "inertia"));
+    return !(rho > 0) && !have_own(body) && (given || body->mass == 0);
+}
+
+static bool is_open_mesh(const lw_shape *shape) {
+    return shape->kind == LW_SHAPE_MESH && lw_mesh_check(shape->mesh, NULL) == LW_ERROR_ARGUMENT;
+}
+
+/* Reports the faults of several shapes, of which there is at least one. */
+static void report_shapes(lw_reader *reader, const lw_yaml *list, const lw_body_spec *body, bool shows) {
+    const bool own = have_own(body);
+    bool any = false;
+    for (int k = 0; k < body->shape_count; k++) {
+        const lw_shape *shape = &body->shapes[k];
+        const lw_place place = list->items[k]->place;
+        double total, com[3], inertia[6];
+        bool drawn = shows || (own && !(shape->density > 0) && !(shape->has_mass && shape->mass != 0));
+        if (drawn && is_open_mesh(shape)) continue;
+        if (report_shape(reader, shape, place, shape->density, lw_reader_place(list->items[k], "density"))) {
+            any = true;
+        } else if (!own && !shows && lw_shape_inertia(shape, 0, 1, &total, com, inertia) != LW_OK) {
+            lw_reader_fault(reader, place, "give a mass or density to each of the shapes",
+                            "%s has no volume to share the mass of the body by",
+                            lw_shape_kind_name(shape->kind));
+            any = true;
+        }
+    }
+    if (!any && !shows)
+        lw_reader_fault(reader, list->place, "check the units of densities and lengths",
+                        "the shapes make a mass that is too large to compute with");
+}
+
+/* Mass, centre and inertia of the shapes, with the mass or the density *rho, whose address a binding has
  * recorded. */
 static void take_shape(lw_reader *reader, const lw_yaml *entry, const double *rho, lw_body_spec *body) {
-    const lw_yaml *density = lw_yaml_get(entry, "density");
+    const lw_yaml *mass = lw_yaml_get(entry, "mass");
     const lw_yaml *com = lw_yaml_get(entry, "com"), *inertia = lw_yaml_get(entry, "inertia");
+    const bool several = body->shape_count > 0, shows = only_shows(entry, body, *rho);
     double total;
-    lw_status status = lw_shape_inertia(&body->shape, body->mass, *rho, &total, body->com, body->inertia);
+    lw_status status =
+        several
+            ? lw_shapes_inertia(body->shapes, body->shape_count, body->mass, &total, body->com, body->inertia)
+            : lw_shape_inertia(&body->shape, body->mass, *rho, &total, body->com, body->inertia);
     if (status == LW_OK) {
         body->mass = total;
         lw_reader_bind_group(reader, 0, LW_BIND_SHAPE, rho, &body->mass);
-        lw_reader_bind_keeps(reader, (density ? 0u : 1u) | (com ? 0xEu : 0u) | (inertia ? 0x3F0u : 0u));
-    } else if (*rho > 0 && mass_overflows(&body->shape)) {
-        lw_reader_fault(reader, density->place, "check the units of density and lengths",
-                        "density %g makes the mass too large to compute with", *rho);
-    } else {
-        lw_reader_fault(reader, lw_yaml_get(entry, "shape")->place,
-                        "its lengths must be positive and its points apart", "%s has no %s",
-                        shape_names[body->shape.kind], *rho > 0 ? "volume for the density" : "extent");
+        lw_reader_bind_keeps(reader, (mass ? 1u : 0u) | (com ? 0xEu : 0u) | (inertia ? 0x3F0u : 0u));
+    } else if (status == LW_ERROR_MEMORY) {
+        reader->out_of_memory = true;
+    } else if (several) {
+        report_shapes(reader, lw_yaml_get(entry, "shapes"), body, shows);
+    } else if (!shows || !is_open_mesh(&body->shape)) {
+        (void)report_shape(reader, &body->shape, lw_yaml_get(entry, "shape")->place, *rho,
+                           lw_reader_place(entry, "density"));
     }
+}
+
+/* The body's density is that of each of its shapes that has none. */
+static bool spread_density(lw_reader *reader, const lw_yaml *entry, lw_body_spec *body, double *rho) {
+    const lw_yaml *density = lw_yaml_get(entry, "density");
+    lw_shape *shapes = (lw_shape *)(void *)body->shapes;
+    bool good = true;
+    for (int k = 0; k < body->shape_count && good && density; k++) {
+        if (shapes[k].has_mass || shapes[k].density != 0) continue;
+        good = lw_reader_number(reader, density, "density", LW_DENSITY, &shapes[k].density);
+        lw_reader_bind_rule(reader, &shapes[k].density, LW_RULE_POSITIVE);
+    }
+    lw_reader_unbind(reader, rho);
+    *rho = 0;
+    return good;
 }
 
 static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, bool shape_good,
@@ -234,7 +239,8 @@ static void read_mass(lw_reader *reader, const lw_yaml *entry, bool kind_good, b
     const lw_yaml *com = lw_yaml_get(entry, "com"), *inertia = lw_yaml_get(entry, "inertia");
     double rho = 0;
     bool good = read_mass_or_density(reader, entry, shape_good, body, &rho) && shape_good;
-    bool from_shape = good && body->shape.kind != LW_SHAPE_NONE;
+    bool from_shape = good && (body->shape.kind != LW_SHAPE_NONE || body->shape_count > 0);
+    if (good && body->shape_count > 0) from_shape = spread_density(reader, entry, body, &rho);
     if (from_shape && body->mass >= 0) take_shape(reader, entry, &rho, body);
     if (com) lw_reader_numbers(reader, com, "com", LW_LENGTH, 3, body->com);
     if (!kind_good) return; /* The valid forms of inertia depend on the kind. */
@@ -267,7 +273,9 @@ static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
     int choice = kind ? lw_reader_choice(reader, kind, "kind", kinds) : LW_BODY_SPATIAL;
     if (choice >= 0) body.kind = (lw_body_kind)choice;
 
-    read_mass(reader, entry, choice >= 0, read_shape(reader, entry, &body.shape), &body);
+    const bool shape_good = lw_yaml_get(entry, "shapes") ? lw_read_shapes(reader, entry, &body)
+                                                         : lw_read_shape(reader, entry, &body.shape);
+    read_mass(reader, entry, choice >= 0, shape_good, &body);
 
     const lw_yaml *rotation = lw_yaml_get(entry, "rotation"), *position = lw_yaml_get(entry, "position");
     body.has_pose = rotation || position;
@@ -281,8 +289,12 @@ static void read_body(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
                                    .rotation = lw_reader_place(entry, "rotation")};
     lw_status status = lw_spec_add_body(reader->spec, &body);
     lw_reader_check(reader, status == LW_OK ? lw_spec_place_body(reader->spec, &places) : status);
-    if (status == LW_OK)
-        lw_reader_bound(reader, LW_OWNER_BODY, reader->spec->body_count - 1, &body, sizeof body);
+    if (status != LW_OK) return;
+    const size_t index = reader->spec->body_count - 1;
+    if (body.shape_count > 0) /* These first: the mass of the body follows from them. */
+        lw_reader_bound(reader, LW_OWNER_SHAPES, index, body.shapes,
+                        (size_t)body.shape_count * sizeof *body.shapes);
+    lw_reader_bound(reader, LW_OWNER_BODY, index, &body, sizeof body);
 }
 
 /* Resolves second names when all bodies are known, since they may refer to later bodies. */

@@ -8,7 +8,7 @@
 static bool read_distance(lw_reader *reader, const lw_yaml *entry, lw_constraint_spec *constraint) {
     bool good = lw_reader_between(reader, entry, constraint->bodies);
     const lw_yaml *length = lw_yaml_get(entry, "length");
-    lw_reader_points(reader, entry, &constraint->frame, constraint->points);
+    lw_reader_points(reader, entry, constraint->bodies, &constraint->frame, constraint->points);
     if (length && lw_reader_number(reader, length, "length", LW_LENGTH, &constraint->length) &&
         !(constraint->length > 0)) {
         lw_reader_fault(
@@ -54,12 +54,15 @@ static bool read_rolling(lw_reader *reader, const lw_yaml *entry, lw_constraint_
     static const char *const frames[] = {"world", "body", NULL};
     const lw_yaml *body = lw_reader_need(reader, entry, "body", "name the body that rolls");
     const lw_yaml *on = lw_yaml_get(entry, "on"), *frame = lw_yaml_get(entry, "frame");
-    const lw_yaml *centre = lw_reader_need(reader, entry, "centre", "give the centre of the disc or sphere");
     const lw_yaml *radius = lw_reader_need(reader, entry, "radius", "give the radius of the disc or sphere");
     constraint->bodies[0] = body ? lw_reader_body(reader, body, "body") : NULL;
     constraint->bodies[1] = on ? lw_reader_body(reader, on, "on") : LW_GROUND;
     constraint->normal[2] = 1;
     if (frame && lw_reader_choice(reader, frame, "frame", frames) == 1) constraint->frame = LW_GEOMETRY_BODY;
+    const lw_yaml *centre = lw_yaml_get(entry, "centre");
+    if (!centre &&
+        !(constraint->frame == LW_GEOMETRY_BODY && lw_reader_has_point(reader, constraint->bodies[0])))
+        lw_reader_missing(reader, entry, "centre", "give the centre of the disc or sphere");
     if (centre) lw_reader_numbers(reader, centre, "centre", LW_LENGTH, 3, constraint->points[0]);
     if (radius) lw_reader_number(reader, radius, "radius", LW_LENGTH, &constraint->radius);
     lw_reader_key_numbers(reader, entry, "point", LW_LENGTH, 3, constraint->points[1]);

@@ -80,7 +80,7 @@ static void read_law(lw_reader *reader, const lw_yaml *entry, lw_coordinate_quan
 
 static bool read_spring(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
     bool good = lw_reader_between(reader, entry, force->bodies);
-    lw_reader_points(reader, entry, &force->frame, force->points);
+    lw_reader_points(reader, entry, force->bodies, &force->frame, force->points);
     force->has_free_length = lw_reader_key_number(reader, entry, "length", LW_LENGTH, &force->free_length);
     read_law(reader, entry, lw_quantities_of(LW_LENGTH), force);
     return good;
@@ -110,10 +110,12 @@ static bool read_torsion(lw_reader *reader, const lw_yaml *entry, lw_force_spec 
 static bool read_bushing(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
     bool good = lw_reader_between(reader, entry, force->bodies);
     const lw_yaml *point = lw_yaml_get(entry, "point"), *rotation = lw_yaml_get(entry, "rotation");
-    if (point && !lw_yaml_get(entry, "first") && !lw_yaml_get(entry, "second")) {
+    const bool first = lw_yaml_get(entry, "first"), second = lw_yaml_get(entry, "second");
+    if (point && !first && !second) {
         lw_reader_numbers(reader, point, "point", LW_LENGTH, 3, force->points[0]);
-    } else if (!point && lw_yaml_get(entry, "first") && lw_yaml_get(entry, "second")) {
-        lw_reader_points(reader, entry, &force->frame, force->points);
+    } else if (!point && (first || lw_reader_has_point(reader, force->bodies[0])) &&
+               (second || lw_reader_has_point(reader, force->bodies[1]))) {
+        lw_reader_points(reader, entry, force->bodies, &force->frame, force->points);
     } else {
         lw_reader_fault(
             reader, entry->place,
@@ -160,11 +162,11 @@ static bool read_applied(lw_reader *reader, const lw_yaml *entry, lw_force_spec 
     if (axes) force->follows_body = lw_reader_choice(reader, axes, "axes", frames) == 1;
     if (point) {
         lw_reader_numbers(reader, point, "point", LW_LENGTH, 3, force->points[0]);
-    } else if (vector) {
+    } else if (vector && !lw_reader_has_point(reader, force->bodies[0])) {
         lw_reader_need(reader, entry, "point",
                        "say where the force acts: in the world, or with frame: body on the body");
     } else {
-        force->frame = LW_GEOMETRY_BODY; /* A pure torque has no point of action. */
+        force->frame = LW_GEOMETRY_BODY; /* A frame has its origin; a pure torque has no point of action. */
     }
     if (!vector && !torque) {
         lw_reader_fault(reader, entry->place, "give force: [x, y, z], torque: [x, y, z] or both",
@@ -188,6 +190,13 @@ static bool read_drive(lw_reader *reader, const lw_yaml *entry, lw_force_spec *f
         {"t", "q", "v"}, {LW_TIME, measured.coordinate, measured.speed}, LW_INPUTS_ALLOWED};
     force->drive = lw_reader_function(reader, node ? node : torque, node ? "force" : "torque", measured.force,
                                       &variables);
+    if (!lw_yaml_get(entry, "limit")) return good;
+    lw_reader_key_number(reader, entry, "limit", measured.force, &force->limit);
+    if (force->limit == 0) {
+        lw_reader_fault(reader, lw_reader_place(entry, "limit"), "give the largest force, or leave limit out",
+                        "a limit of zero leaves nothing of the drive");
+        return false;
+    }
     return good;
 }
 
@@ -221,7 +230,7 @@ static const struct force_type {
                            "damping"}},
     [LW_FORCE_APPLIED] = {read_applied,
                           {"type", "repeat", "body", "against", "point", "frame", "force", "torque", "axes"}},
-    [LW_FORCE_DRIVE] = {read_drive, {"type", "repeat", "joint", "coordinate", "force", "torque"}},
+    [LW_FORCE_DRIVE] = {read_drive, {"type", "repeat", "joint", "coordinate", "force", "torque", "limit"}},
     [LW_FORCE_FRICTION] = {read_friction,
                            {"type", "repeat", "joint", "coordinate", "viscous", "coulomb", "smoothing"}},
 };

@@ -65,13 +65,14 @@ static bool read_axes(lw_reader *reader, const lw_yaml *map, lw_joint_type type,
     return good;
 }
 
-static bool read_point(lw_reader *reader, const lw_yaml *map, lw_joint_type type, bool in_body,
+/* open: the point may be left out, because a frame has one. */
+static bool read_point(lw_reader *reader, const lw_yaml *map, lw_joint_type type, bool in_body, bool open,
                        lw_joint_geometry *geometry) {
     const lw_yaml *point = lw_yaml_get(map, "point");
     bool good = true;
     if (point) {
         good = lw_reader_numbers(reader, point, "point", LW_LENGTH, 3, geometry->point);
-    } else if (in_body || lw_joint_describe(type)->point_must_be_given) {
+    } else if (!open && (in_body || lw_joint_describe(type)->point_must_be_given)) {
         good = lw_reader_need(
             reader, map, "point",
             in_body ? "give a point in the body's frame, e.g. [0, 0, 0]"
@@ -82,13 +83,17 @@ static bool read_point(lw_reader *reader, const lw_yaml *map, lw_joint_type type
 
 static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
     const lw_yaml *sides[2] = {lw_yaml_get(entry, "first"), lw_yaml_get(entry, "second")};
+    const bool open[2] = {lw_reader_has_point(reader, joint->bodies[0]),
+                          lw_reader_has_point(reader, joint->bodies[1])};
     if (!sides[0] && !sides[1]) {
         if (lw_joint_is_free(joint->type) && !lw_yaml_get(entry, "point") && !lw_yaml_get(entry, "axis") &&
             !lw_yaml_get(entry, "x")) { /* It moves the body's frame, from the body's pose. */
             joint->frame = LW_GEOMETRY_BODY;
             return true;
         }
-        bool point = read_point(reader, entry, joint->type, false, &joint->geometry[0]);
+        bool point = read_point(reader, entry, joint->type, false, open[0] || open[1], &joint->geometry[0]);
+        joint->at_frames = !lw_yaml_get(entry, "point") && (lw_reader_is_frame(reader, joint->bodies[0]) ||
+                                                            lw_reader_is_frame(reader, joint->bodies[1]));
         return read_axes(reader, entry, joint->type, &joint->geometry[0]) && point;
     }
 
@@ -115,7 +120,7 @@ static bool read_geometry(lw_reader *reader, const lw_yaml *entry, lw_joint_spec
         if (!axes_wanted) keys.keys[1] = NULL;
         good = lw_reader_keys(reader, sides[k], keys.keys) && good;
         if (sides[k]->kind != LW_YAML_MAP) continue;
-        good = read_point(reader, sides[k], joint->type, true, &joint->geometry[k]) && good;
+        good = read_point(reader, sides[k], joint->type, true, open[k], &joint->geometry[k]) && good;
         if (axes_wanted) good = read_axes(reader, sides[k], joint->type, &joint->geometry[k]) && good;
     }
     if (good && !first_alone && joint->geometry[0].axis_count != joint->geometry[1].axis_count) {
@@ -152,37 +157,43 @@ static lw_quantity coordinate_quantity(lw_joint_type type, int k) {
     return quaternion ? LW_PLAIN_NUMBER : lw_coordinate_quantity(type, k);
 }
 
-static void read_state(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
-    int axis_count = joint->geometry[0].axis_count;
-    int nq = lw_joint_type_q(joint->type, axis_count), nv = lw_joint_type_v(joint->type, axis_count);
+void lw_reader_state_keys(lw_joint_type type, const char **keys) {
+    if (turns_freely(type)) *keys++ = "rotation", *keys++ = "angular_velocity";
+    if (lw_joint_is_free(type)) *keys++ = "position", *keys++ = "velocity";
+    *keys = NULL;
+}
+
+void lw_reader_state(lw_reader *reader, const lw_yaml *entry, lw_joint_type type, int axis_count,
+                     const lw_state_target *target) {
+    int nq = lw_joint_type_q(type, axis_count), nv = lw_joint_type_v(type, axis_count);
     const lw_yaml *q = lw_yaml_get(entry, "q"), *v = lw_yaml_get(entry, "v");
-    joint->has_q = q != NULL;
-    joint->has_v = v != NULL;
+    *target->has_q = q != NULL;
+    *target->has_v = v != NULL;
     lw_quantity coordinates[LW_JOINT_MAX_Q], speeds[LW_JOINT_MAX_V];
-    for (int k = 0; k < nq; k++) coordinates[k] = coordinate_quantity(joint->type, k);
-    for (int k = 0; k < nv; k++) speeds[k] = lw_quantities_of(lw_coordinate_quantity(joint->type, k)).speed;
-    if (q) read_values(reader, q, "q", coordinates, nq, joint->q);
-    if (v) read_values(reader, v, "v", speeds, nv, joint->v);
-    if (!turns_freely(joint->type)) return;
+    for (int k = 0; k < nq; k++) coordinates[k] = coordinate_quantity(type, k);
+    for (int k = 0; k < nv; k++) speeds[k] = lw_quantities_of(lw_coordinate_quantity(type, k)).speed;
+    if (q) read_values(reader, q, "q", coordinates, nq, target->q);
+    if (v) read_values(reader, v, "v", speeds, nv, target->v);
+    if (!turns_freely(type)) return;
 
     /* The coordinates may be given by name: [position,] rotation, [velocity,] angular_velocity. */
-    bool is_free = lw_joint_is_free(joint->type);
+    bool is_free = lw_joint_is_free(type);
     exclude(reader, entry, "q", "rotation");
     exclude(reader, entry, "v", "angular_velocity");
-    double *quaternion = joint->q + (is_free ? 3 : 0), *turn = joint->v + (is_free ? 3 : 0);
+    double *quaternion = target->q + (is_free ? 3 : 0), *turn = target->v + (is_free ? 3 : 0);
     const lw_yaml *rotation = lw_yaml_get(entry, "rotation"), *spin = lw_yaml_get(entry, "angular_velocity");
     const lw_yaml *position = is_free ? lw_yaml_get(entry, "position") : NULL;
     const lw_yaml *velocity = is_free ? lw_yaml_get(entry, "velocity") : NULL;
     if (!q && (rotation || position)) {
-        joint->has_q = true;
+        *target->has_q = true;
         quaternion[0] = 1;
         if (rotation) lw_reader_rotation(reader, rotation, "rotation", quaternion);
-        if (position) lw_reader_numbers(reader, position, "position", LW_LENGTH, 3, joint->q);
+        if (position) lw_reader_numbers(reader, position, "position", LW_LENGTH, 3, target->q);
     }
     if (!v && (spin || velocity)) {
-        joint->has_v = true;
+        *target->has_v = true;
         if (spin) lw_reader_numbers(reader, spin, "angular_velocity", LW_ANGULAR_SPEED, 3, turn);
-        if (velocity) lw_reader_numbers(reader, velocity, "velocity", LW_SPEED, 3, joint->v);
+        if (velocity) lw_reader_numbers(reader, velocity, "velocity", LW_SPEED, 3, target->v);
     }
     if (is_free) {
         exclude(reader, entry, "q", "position");
@@ -237,14 +248,11 @@ static void joint_keys(lw_joint_type type, bool moves, key_list *keys) {
     }
     geometry_keys(type, keys);
     if (lw_joint_describe(type)->screws) add_key(keys, "lead");
-    if (turns_freely(type)) {
-        add_key(keys, "rotation");
-        add_key(keys, "angular_velocity");
-    }
-    if (lw_joint_is_free(type)) {
-        add_key(keys, "position");
-        add_key(keys, "velocity");
-    }
+    static const char *const of_coordinates[] = {"armature", "zero", "limits", "stop"};
+    for (int k = 0; k < 4 && moves && !turns_freely(type); k++) add_key(keys, of_coordinates[k]);
+    const char *of_state[5];
+    lw_reader_state_keys(type, of_state);
+    for (int k = 0; of_state[k]; k++) add_key(keys, of_state[k]);
 }
 
 /* The places in the file of the values of an entry without faults. */
@@ -253,6 +261,7 @@ static lw_joint_places places_of(const lw_yaml *entry, const lw_joint_spec *join
                               .lead = lw_reader_place(entry, "lead"),
                               .q = lw_reader_place(entry, "q"),
                               .v = lw_reader_place(entry, "v")};
+    lw_place_joint_coordinates(entry, joint, &places);
     for (int side = 0; side < 2; side++) {
         const lw_yaml *map = lw_yaml_get(entry, side == 0 ? "first" : "second");
         if (!map && side == 0) map = entry; /* The geometry is given in the world. */
@@ -317,8 +326,10 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
         named->type = type;
         named->axis_count = joint.geometry[0].axis_count;
         if (moves) {
-            read_state(reader, entry, &joint);
+            const lw_state_target target = {&joint.has_q, &joint.has_v, joint.q, joint.v};
+            lw_reader_state(reader, entry, joint.type, joint.geometry[0].axis_count, &target);
             read_motion(reader, entry, &joint);
+            if (!turns_freely(joint.type)) lw_read_joint_coordinates(reader, entry, &joint);
         }
     }
     if (reader->faults - reader->harmless > before || (!bodies && reader->muted)) return;

@@ -55,7 +55,9 @@ static void connect(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
     for (int k = 0; k < 2; k++) {
         const char *name = lw_reader_text(reader, between->items[k], "body");
         const lw_named *body = name ? lw_results_table_find(&reader->bodies, name) : NULL;
+        const lw_named *frame = name && !body ? lw_results_table_find(&reader->frames, name) : NULL;
         if (body && body->stands_for) name = body->stands_for;
+        if (frame) name = frame->stands_for; /* NULL if the frame has faults */
         if (!name) reader->connected.incomplete = true;
         if (!name || !index_of(reader, name, &ends[k])) return;
     }

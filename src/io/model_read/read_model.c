@@ -1,9 +1,9 @@
 /* read_model.c - model files (docs/model-format.md) to specs.
  *
  * A file is loaded whole (at most LW_YAML_MAX_BYTES), converted to a tree (yaml.c), and read section by
- * section: parameters and inputs first, then tables, bodies, joints, forces, constraints, events, in any
- * order in the file, so that each reference can be checked when it is read. Faults are reported in the order
- * of the file. Cost O(size of the file + number of objects).
+ * section: parameters and inputs first, then tables, bodies, frames, joints, starts, forces, constraints,
+ * events, in any order in the file, so that each reference can be checked when it is read. Faults are
+ * reported in the order of the file. Cost O(size of the file + number of objects).
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -104,7 +104,7 @@ static const char *read_names(lw_reader *reader, const lw_yaml *list) {
 static void read_run(lw_reader *reader, const lw_yaml *node) {
     static const char *const keys[] = {"end",       "step",       "tolerance", "output",
                                        "method",    "integrator", "drift",     "independent",
-                                       "reactions", "baumgarte",  NULL};
+                                       "reactions", "baumgarte",  "begin",     NULL};
     if (!node || node->kind == LW_YAML_NULL) return;
     snprintf(reader->object, sizeof reader->object, "run");
     lw_run_spec run = {.place = node->place};
@@ -133,6 +133,8 @@ static void read_run(lw_reader *reader, const lw_yaml *node) {
             else if (text)
                 *texts[k] = lw_reader_text(reader, text, keys[4 + k]);
         }
+        const lw_yaml *begin = lw_yaml_get(node, "begin");
+        if (begin && !reader->only_run) run.begin = lw_reader_text(reader, begin, "begin");
         static const lw_quantity rates[2] = {LW_ANGULAR_SPEED, LW_ANGULAR_SPEED}; /* 1/s */
         const lw_yaml *baumgarte = lw_yaml_get(node, "baumgarte");
         if (baumgarte && lw_reader_mixed_numbers(reader, baumgarte, "baumgarte", rates, 2, run.baumgarte) &&
@@ -178,14 +180,15 @@ static bool good_version(lw_reader *reader, const lw_yaml *root) {
 
 static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *settings,
                       size_t setting_count) {
-    static const char *const keys[] = {"linkwork", "name",    "description", "parameters",  "inputs",
-                                       "tables",   "signals", "states",      "outputs",     "gravity",
-                                       "bodies",   "joints",  "forces",      "constraints", "events",
-                                       "run",      NULL};
+    static const char *const keys[] = {"linkwork",    "name",    "description", "parameters", "inputs",
+                                       "tables",      "signals", "states",      "outputs",    "gravity",
+                                       "bodies",      "frames",  "joints",      "starts",     "forces",
+                                       "constraints", "events",  "run",         NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
     /* The section is under a misspelt key. */
     reader->bodies.incomplete = lw_reader_suggested(reader, root, "bodies");
+    reader->frames.incomplete = lw_reader_suggested(reader, root, "frames");
     reader->joints.incomplete = lw_reader_suggested(reader, root, "joints");
     const lw_yaml *name = lw_yaml_get(root, "name"), *description = lw_yaml_get(root, "description");
     if (name && name->kind != LW_YAML_TEXT) {
@@ -210,7 +213,9 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
     if (!reader->only_run) {
         read_gravity(reader, lw_yaml_get(root, "gravity"));
         lw_read_bodies(reader, lw_yaml_get(root, "bodies"));
+        lw_read_frames(reader, lw_yaml_get(root, "frames"));
         lw_read_joints(reader, lw_yaml_get(root, "joints"));
+        lw_read_starts(reader, lw_yaml_get(root, "starts"));
         lw_read_forces(reader, lw_yaml_get(root, "forces"));
         lw_read_constraints(reader, lw_yaml_get(root, "constraints"));
         lw_read_outputs(reader, lw_yaml_get(root, "outputs"));

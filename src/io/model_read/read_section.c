@@ -81,12 +81,20 @@ static bool good_name(lw_reader *reader, const lw_yaml *node, const char *name) 
 
 /* --- references ----------------------------------------------------------------------------------- */
 
+/* more: another table of names that would do, or NULL; extra: such a name, or NULL. */
 static void report_unknown(lw_reader *reader, const lw_yaml *node, const char *what, const char *noun,
-                           const char *name, const lw_name_table *table, const char *extra) {
+                           const char *name, const lw_name_table *table, const lw_name_table *more,
+                           const char *extra) {
     char remedy[160];
-    if (table->incomplete) return;
+    if (table->incomplete || (more && more->incomplete)) return;
     /* The search for similar names is expensive, and the hundredth suggestion is useless. */
     const char *closest = reader->faults < 100 ? lw_results_table_closest(table, name, extra) : NULL;
+    if (more && reader->faults < 100) {
+        lw_closest_search both = lw_closest_to(name);
+        lw_closest_try(&both, lw_results_table_closest(more, name, NULL));
+        lw_closest_try(&both, closest);
+        closest = both.name;
+    }
     if (!lw_did_you_mean(closest, remedy, sizeof remedy))
         snprintf(remedy, sizeof remedy, "name one of the %s", noun);
     size_t before = reader->faults;
@@ -99,7 +107,12 @@ const char *lw_reader_body(lw_reader *reader, const lw_yaml *node, const char *w
     if (!name || strcmp(name, LW_GROUND) == 0) return name;
     const lw_named *named = lw_results_table_find(&reader->bodies, name);
     if (named) return named->stands_for ? named->stands_for : named->name;
-    report_unknown(reader, node, what, "bodies", name, &reader->bodies, LW_GROUND);
+    named = lw_results_table_find(&reader->frames, name);
+    if (named) return named->name;
+    const lw_name_table *frames =
+        reader->frames.count > 0 || reader->frames.incomplete ? &reader->frames : NULL;
+    report_unknown(reader, node, what, frames ? "bodies and frames" : "bodies", name, &reader->bodies, frames,
+                   LW_GROUND);
     return NULL;
 }
 
@@ -107,7 +120,7 @@ const lw_named *lw_reader_joint(lw_reader *reader, const lw_yaml *node, const ch
     const char *name = lw_reader_text(reader, node, what);
     if (!name) return NULL;
     const lw_named *named = lw_results_table_find(&reader->joints, name);
-    if (!named) report_unknown(reader, node, what, "joints", name, &reader->joints, NULL);
+    if (!named) report_unknown(reader, node, what, "joints", name, &reader->joints, NULL, NULL);
     return named;
 }
 
@@ -179,7 +192,8 @@ bool lw_reader_coordinate(lw_reader *reader, const lw_yaml *map, const lw_named 
     return false;
 }
 
-bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *frame, double points[2][3]) {
+bool lw_reader_points(lw_reader *reader, const lw_yaml *map, const char *const bodies[2],
+                      lw_geometry_frame *frame, double points[2][3]) {
     const lw_yaml *world = lw_yaml_get(map, "points");
     const lw_yaml *first = lw_yaml_get(map, "first"), *second = lw_yaml_get(map, "second");
     bool good = false;
@@ -188,10 +202,11 @@ bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *
         good = lw_reader_list(reader, world, "points", 2);
         good = good && lw_reader_numbers(reader, world->items[0], "first point", LW_LENGTH, 3, points[0]);
         good = good && lw_reader_numbers(reader, world->items[1], "second point", LW_LENGTH, 3, points[1]);
-    } else if (!world && first && second) {
+    } else if (!world && (first || lw_reader_has_point(reader, bodies[0])) &&
+               (second || lw_reader_has_point(reader, bodies[1]))) {
         *frame = LW_GEOMETRY_BODY;
-        good = lw_reader_numbers(reader, first, "first", LW_LENGTH, 3, points[0]);
-        good = lw_reader_numbers(reader, second, "second", LW_LENGTH, 3, points[1]) && good;
+        good = !first || lw_reader_numbers(reader, first, "first", LW_LENGTH, 3, points[0]);
+        good = (!second || lw_reader_numbers(reader, second, "second", LW_LENGTH, 3, points[1])) && good;
     } else {
         lw_reader_fault(
             reader, map->place,

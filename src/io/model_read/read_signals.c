@@ -3,7 +3,7 @@
  * Their names must be known to all expressions, and their expressions may name everything, so that they are
  * read in two passes: first names, texts and start values, before bodies and joints; then, when all sections
  * are read, the syntax of their expressions. Which joints and bodies quantities of the state name is checked
- * when the model is compiled (model/compile_signals.c), with the places that are recorded here.
+ * when the model is compiled (model/compile/compile_signals.c), with the places that are recorded here.
  */
 #include "io/model_read/reader.h"
 #include "model/spec/spec_storage.h"

@@ -28,7 +28,7 @@ typedef struct lw_named {
     const char *name;
     const char *key; /* as it stands in the file, with its {index} */
     lw_place place;
-    const char *stands_for; /* a body that is another body's second name; else NULL */
+    const char *stands_for; /* a body that is another body's second name, a frame: the body; else NULL */
     int type, axis_count;   /* a joint's; type -1: unknown because of faults */
     size_t joined;          /* read_loose.c: another name of its group, or itself */
 } lw_named;
@@ -64,6 +64,12 @@ typedef struct lw_later {
     char object[LW_MAX_NAME + 32];
 } lw_later;
 
+/* A mesh that has been read from a file. */
+typedef struct lw_mesh_of_file {
+    lw_mesh_spec mesh;
+    struct lw_mesh_of_file *next;
+} lw_mesh_of_file;
+
 typedef struct lw_reader {
     const char *file;
     lw_report *report;
@@ -84,10 +90,14 @@ typedef struct lw_reader {
     const lw_yaml *table_section; /* NULL if there is none */
     lw_named_table *tables;       /* for expressions */
     size_t table_count, table_capacity;
-    bool has_folder, any_path; /* `file` is the path of a file; tables may come from other folders than its */
+    /* `file` is the path of a file; tables and meshes may come from other folders than its. */
+    bool has_folder, any_path;
+    lw_mesh_of_file *meshes;
 
-    lw_name_table table_names, bodies, joints, forces, constraints, events, states, signals, outputs;
+    lw_name_table table_names, bodies, frames, joints, starts, forces, constraints, events, states, signals,
+        outputs;
     lw_name_table connected; /* names of bodies in joints (read_loose.c) */
+    const char *start;       /* the start whose joints are being read */
     bool muted;              /* faults are neither reported nor counted */
     bool warned;             /* warnings are not reported: an earlier step of the repeat had some */
     size_t warnings;
@@ -194,6 +204,8 @@ size_t lw_next_name(lw_name_scan *scan); /* length of the next name, 0 at the en
 /* Binds a number that has been read, if its expression mentions a parameter. lw_reader_number and its
  * relatives do so by themselves. */
 void lw_reader_bind(lw_reader *reader, const lw_yaml *node, const double *value);
+/* Drops the binding of a number that is used no further. */
+void lw_reader_unbind(lw_reader *reader, const double *value);
 /* A bound number must keep this rule. */
 void lw_reader_bind_rule(lw_reader *reader, const double *value, lw_binding_rule rule);
 /* Takes the bindings of operands, numbers that were read since waiting_count was `mark`, together to one of
@@ -210,7 +222,7 @@ void lw_reader_bound(lw_reader *reader, lw_binding_owner owner, size_t object, c
 
 /* --- references and repetition (read_section.c) --------------------------------------------------- */
 
-/* The name of a body (its second name resolved) or joint that is there. */
+/* The name of a body (its second name resolved), a frame or a joint that is there. */
 const char *lw_reader_body(lw_reader *reader, const lw_yaml *node, const char *what);
 const lw_named *lw_reader_joint(lw_reader *reader, const lw_yaml *node, const char *what);
 /* Key between: [first, second]. */
@@ -222,6 +234,11 @@ typedef struct lw_coordinate_quantities {
     lw_quantity coordinate, speed, force, stiffness, damping;
 } lw_coordinate_quantities;
 lw_coordinate_quantities lw_quantities_of(lw_quantity coordinate);
+/* read_joint_coordinates.c: armature, zero, limits and stop of a joint without a ball. */
+void lw_read_joint_coordinates(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint);
+struct lw_joint_places;
+void lw_place_joint_coordinates(const lw_yaml *entry, const lw_joint_spec *joint,
+                                struct lw_joint_places *places);
 /* Key coordinate of a map that names a joint: which speed; the only one if the joint has one. */
 bool lw_reader_coordinate(lw_reader *reader, const lw_yaml *map, const lw_named *joint, int *coordinate);
 
@@ -233,8 +250,28 @@ void lw_reader_section(lw_reader *reader, const lw_yaml *section, const char *no
  * incomplete if that cannot be done. */
 void lw_reader_walk(lw_reader *reader, const lw_yaml *section, lw_name_table *names, lw_entry_reader *visit);
 
-/* Two points: key points, in the world, or keys first and second, each in its body's frame. */
-bool lw_reader_points(lw_reader *reader, const lw_yaml *map, lw_geometry_frame *frame, double points[2][3]);
+/* Is this the name of a frame? */
+bool lw_reader_is_frame(const lw_reader *reader, const char *name);
+/* May the point beside this name be left out, because it is that of a frame? A name that is not known (NULL,
+ * reported before) may be meant for one. */
+bool lw_reader_has_point(const lw_reader *reader, const char *name);
+/* Two points: key points, in the world, or keys first and second, each in the frame of its body, or in the
+ * frame that stands for it: then it may be left out. */
+bool lw_reader_points(lw_reader *reader, const lw_yaml *map, const char *const bodies[2],
+                      lw_geometry_frame *frame, double points[2][3]);
+
+/* --- initial states (read_joints.c) --------------------------------------------------------------- */
+
+/* Where coordinates and speeds of a joint are put. */
+typedef struct lw_state_target {
+    bool *has_q, *has_v;
+    double *q, *v;
+} lw_state_target;
+/* Reads q and v of a joint of this type, or the keys that give them by name. */
+void lw_reader_state(lw_reader *reader, const lw_yaml *entry, lw_joint_type type, int axis_count,
+                     const lw_state_target *target);
+/* Those keys, besides q and v, ended by NULL; at most five entries. */
+void lw_reader_state_keys(lw_joint_type type, const char **keys);
 
 /* --- the sections --------------------------------------------------------------------------------- */
 
@@ -246,11 +283,17 @@ void lw_read_tables(lw_reader *reader, const lw_yaml *section);
 void lw_read_signals(lw_reader *reader, const lw_yaml *states, const lw_yaml *signals);
 void lw_read_outputs(lw_reader *reader, const lw_yaml *outputs);
 void lw_read_later(lw_reader *reader);
+/* Shapes of a body (read_shapes.c): keys shape, or shapes. */
+bool lw_read_shape(lw_reader *reader, const lw_yaml *body, lw_shape *shape);
+bool lw_read_shapes(lw_reader *reader, const lw_yaml *body, lw_body_spec *out);
+const char *lw_shape_kind_name(lw_shape_kind kind);
 void lw_read_bodies(lw_reader *reader, const lw_yaml *section);
+void lw_read_frames(lw_reader *reader, const lw_yaml *section);
 void lw_read_joints(lw_reader *reader, const lw_yaml *section);
 void lw_read_forces(lw_reader *reader, const lw_yaml *section);
 void lw_read_constraints(lw_reader *reader, const lw_yaml *section);
 void lw_read_events(lw_reader *reader, const lw_yaml *section);
+void lw_read_starts(lw_reader *reader, const lw_yaml *section);
 /* For a text with faults, after all sections: reports the bodies that no joint connects to ground. */
 void lw_report_loose(lw_reader *reader, const lw_yaml *joints);
 

@@ -58,6 +58,13 @@ void lw_reader_bind(lw_reader *reader, const lw_yaml *node, const double *value)
     w->operands[0] = (lw_operand){text, *value};
 }
 
+void lw_reader_unbind(lw_reader *reader, const double *value) {
+    size_t left = 0;
+    for (size_t k = 0; k < reader->waiting_count; k++)
+        if (reader->waiting[k].results != value) reader->waiting[left++] = reader->waiting[k];
+    reader->waiting_count = left;
+}
+
 void lw_reader_bind_rule(lw_reader *reader, const double *value, lw_binding_rule rule) {
     for (size_t k = 0; k < reader->waiting_count; k++)
         if (reader->waiting[k].results == value) reader->waiting[k].binding.rule = rule;

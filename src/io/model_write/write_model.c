@@ -9,7 +9,9 @@
  */
 #include "io/model_write/write_model.h"
 
+#include "io/mesh/mesh_file.h"
 #include "io/model_write/write_text.h"
+#include "io/model_write/write_values.h"
 #include "io/table_file.h"
 #include "expression/expression.h"
 #include "expression/function.h"
@@ -26,43 +28,6 @@
 #include <string.h>
 
 /* --- values --------------------------------------------------------------------------------------- */
-
-/* Returns whether all values are +0, the reader's default. */
-static bool nothing(const double *values, size_t count) {
-    static const double zeros[8];
-    return memcmp(values, zeros, count * sizeof *values) == 0;
-}
-
-static void put_number(lw_writer *w, const char *key, double value) {
-    lw_put_key(w, key);
-    lw_put_number(w, value);
-}
-
-static void put_numbers(lw_writer *w, const char *key, const double *values, int count) {
-    lw_put_key(w, key);
-    lw_put_numbers(w, values, count);
-}
-
-static void put_list(lw_writer *w, const char *key, const double (*vectors)[3], int count) {
-    lw_put_key(w, key);
-    for (int k = 0; k < count; k++) {
-        lw_put(w, k ? ", " : "[");
-        size_t part = w->length;
-        lw_put_numbers(w, vectors[k], 3);
-        if (k > 0) lw_fit(w, part);
-    }
-    lw_put(w, "]");
-}
-
-static void put_word(lw_writer *w, const char *key, const char *word) {
-    lw_put_key(w, key);
-    lw_put(w, word);
-}
-
-static void put_text(lw_writer *w, const char *key, const char *text) {
-    lw_put_key(w, key);
-    lw_put_text(w, text);
-}
 
 static void put_texts(lw_writer *w, const char *key, const char *const *texts, int count) {
     lw_put_key(w, key);
@@ -89,26 +54,12 @@ static void put_between(lw_writer *w, const char *const bodies[2]) {
     lw_put(w, "]");
 }
 
-/* Normalises a quaternion, unless its length is 1 to rounding, which the reader keeps unchanged, or 0, which
- * means that no rotation is given. */
-static void unit_rotation(const double q[4], double unit[4]) {
-    double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
-    bool is_unit = length == 0 || fabs(length - 1) <= 1e-15;
-    for (int k = 0; k < 4; k++) unit[k] = is_unit ? q[k] : q[k] / length;
-}
-
-static void put_rotation(lw_writer *w, const double q[4]) {
-    double unit[4];
-    unit_rotation(q, unit);
-    put_numbers(w, "rotation", unit, 4);
-}
-
 static void put_points(lw_writer *w, lw_geometry_frame frame, const double (*points)[3]) {
     if (frame == LW_GEOMETRY_WORLD) {
-        put_list(w, "points", points, 2);
+        lw_write_list(w, "points", points, 2);
     } else {
-        put_numbers(w, "first", points[0], 3);
-        put_numbers(w, "second", points[1], 3);
+        lw_write_numbers(w, "first", points[0], 3);
+        lw_write_numbers(w, "second", points[1], 3);
     }
 }
 
@@ -118,105 +69,13 @@ static bool known_type(lw_writer *w, int type, int count) {
     return known;
 }
 
-/* --- bodies --------------------------------------------------------------------------------------- */
+/* --- frames --------------------------------------------------------------------------------------- */
 
-static void put_extent(lw_writer *w, const lw_shape *shape) {
-    switch (shape->kind) {
-    case LW_SHAPE_BOX:
-        put_numbers(w, "size", shape->size, 3);
-        break;
-    case LW_SHAPE_CYLINDER:
-        put_number(w, "radius", shape->size[0]);
-        put_number(w, "length", shape->size[1]);
-        break;
-    case LW_SHAPE_SPHERE:
-        put_number(w, "radius", shape->size[0]);
-        break;
-    case LW_SHAPE_CONE:
-        put_number(w, "radius", shape->size[0]);
-        put_number(w, "height", shape->size[1]);
-        break;
-    case LW_SHAPE_ROD:
-        put_list(w, "points", shape->points, 2);
-        if (shape->size[0] != 0) put_number(w, "radius", shape->size[0]);
-        break;
-    case LW_SHAPE_TETRAHEDRON:
-        put_list(w, "points", shape->points, 4);
-        break;
-    case LW_SHAPE_NONE:
-        break;
-    }
-}
-
-static void put_shape(lw_writer *w, const lw_shape *shape) {
-    static const char *const names[] = {"none", "box", "cylinder", "sphere", "cone", "rod", "tetrahedron"};
-    if (nothing(shape->position, 3) && nothing(shape->rotation, 4)) {
-        put_word(w, "shape", names[shape->kind]);
-        put_extent(w, shape);
-        return;
-    }
-    lw_put_key(w, "shape");
-    lw_open(w);
-    put_word(w, "type", names[shape->kind]);
-    put_extent(w, shape);
-    if (!nothing(shape->position, 3)) put_numbers(w, "position", shape->position, 3);
-    if (!nothing(shape->rotation, 4)) put_rotation(w, shape->rotation);
-    lw_close(w);
-}
-
-/* Computes the centre and inertia that the reader uses if the file gives none: those of the shape, or
- * zero. */
-static void default_mass(lw_writer *w, const lw_body_spec *body, double com[3], double inertia[6]) {
-    lw_shape shape = body->shape;
-    double total;
-    memset(com, 0, 3 * sizeof *com);
-    memset(inertia, 0, 6 * sizeof *inertia);
-    if (shape.kind == LW_SHAPE_NONE) return;
-    unit_rotation(body->shape.rotation, shape.rotation);
-    if (lw_shape_inertia(&shape, fmax(body->mass, 0), 0, &total, com, inertia) != LW_OK) {
-        lw_write_fault(w, LW_ERROR_ARGUMENT, "its lengths must be positive and its points apart",
-                       "its shape has no extent");
-    }
-}
-
-static void put_mass(lw_writer *w, const lw_body_spec *body) {
-    double com[3], inertia[6];
-    bool has_shape = body->shape.kind != LW_SHAPE_NONE;
-    default_mass(w, body, com, inertia);
-    put_number(w, "mass", body->mass);
-    if (memcmp(com, body->com, sizeof com) != 0) put_numbers(w, "com", body->com, 3);
-    if (body->kind == LW_BODY_POINT) return;
-    bool must_be_given = !has_shape && body->mass != 0;
-    if (body->kind == LW_BODY_PLANAR) {
-        if (must_be_given || memcmp(&inertia[2], &body->inertia[2], sizeof *inertia) != 0)
-            put_number(w, "inertia", body->inertia[2]);
-    } else if (must_be_given || memcmp(inertia, body->inertia, sizeof inertia) != 0) {
-        put_numbers(w, "inertia", body->inertia, nothing(body->inertia + 3, 3) ? 3 : 6);
-    }
-}
-
-static void put_body(lw_writer *w, const lw_body_spec *body) {
-    static const char *const kinds[] = {"spatial", "planar", "point"};
-    static const double no_turn[4] = {1, 0, 0, 0};
-    lw_put_entry(w, "body", body->name);
-    if (body->kind < 0 || body->kind > LW_BODY_POINT || body->shape.kind < 0 ||
-        body->shape.kind > LW_SHAPE_TETRAHEDRON) {
-        lw_write_fault(w, LW_ERROR_ARGUMENT, NULL, "unknown kind %d or shape %d", (int)body->kind,
-                       (int)body->shape.kind);
-        return;
-    }
-    if (body->kind != LW_BODY_SPATIAL) put_word(w, "kind", kinds[body->kind]);
-    put_mass(w, body);
-    if (body->shape.kind != LW_SHAPE_NONE) put_shape(w, &body->shape);
-    if (body->has_pose) {
-        if (body->rotation[0] == 0 && body->rotation[1] == 0 && body->rotation[2] == 0 &&
-            body->rotation[3] == 0) {
-            lw_write_fault(w, LW_ERROR_ARGUMENT, "no rotation is [1, 0, 0, 0]",
-                           "rotation quaternion [0, 0, 0, 0] has no direction");
-        }
-        put_numbers(w, "position", body->position, 3);
-        if (memcmp(body->rotation, no_turn, sizeof no_turn) != 0) put_rotation(w, body->rotation);
-    }
+static void put_frame(lw_writer *w, const lw_frame_spec *frame) {
+    lw_put_entry(w, "frame", frame->name);
+    put_name(w, "body", "body", frame->body);
+    if (!lw_nothing(frame->position, 3)) lw_write_numbers(w, "position", frame->position, 3);
+    if (!lw_nothing(frame->rotation, 4)) lw_write_rotation(w, frame->rotation);
     lw_end_entry(w);
 }
 
@@ -228,10 +87,10 @@ static void put_axes(lw_writer *w, lw_joint_type type, const lw_joint_geometry *
         lw_write_fault(w, LW_ERROR_ARGUMENT, "give as many axes as the type has",
                        "%d axes given to a %s joint", count, lw_joint_type_name(type));
     } else if (lw_joint_axes_are_listed(type)) {
-        put_list(w, "axes", geometry->axes, count);
+        lw_write_list(w, "axes", geometry->axes, count);
     } else {
-        if (count > 0) put_numbers(w, lw_joint_describe(type)->axis_key, geometry->axes[0], 3);
-        if (count > 1) put_numbers(w, "x", geometry->axes[1], 3);
+        if (count > 0) lw_write_numbers(w, lw_joint_describe(type)->axis_key, geometry->axes[0], 3);
+        if (count > 1) lw_write_numbers(w, "x", geometry->axes[1], 3);
     }
 }
 
@@ -244,8 +103,8 @@ static bool point_may_be_left_out(lw_joint_type type) {
 static void put_geometry(lw_writer *w, const lw_joint_spec *joint) {
     const lw_joint_geometry *geometry = joint->geometry;
     if (joint->frame == LW_GEOMETRY_WORLD) {
-        if (!point_may_be_left_out(joint->type) || !nothing(geometry[0].point, 3))
-            put_numbers(w, "point", geometry[0].point, 3);
+        if (!joint->at_frames && (!point_may_be_left_out(joint->type) || !lw_nothing(geometry[0].point, 3)))
+            lw_write_numbers(w, "point", geometry[0].point, 3);
         put_axes(w, joint->type, &geometry[0]);
         return;
     }
@@ -259,7 +118,7 @@ static void put_geometry(lw_writer *w, const lw_joint_spec *joint) {
     for (int side = 0; side < 2; side++) {
         lw_put_key(w, side ? "second" : "first");
         lw_open(w);
-        put_numbers(w, "point", geometry[side].point, 3);
+        lw_write_numbers(w, "point", geometry[side].point, 3);
         if (side == 0 || !first_alone) put_axes(w, joint->type, &geometry[side]);
         lw_close(w);
     }
@@ -268,9 +127,9 @@ static void put_geometry(lw_writer *w, const lw_joint_spec *joint) {
 /* Writes one value as a number, several as a list. */
 static void put_values(lw_writer *w, const char *key, const double *values, int count) {
     if (count == 1) {
-        put_number(w, key, values[0]);
+        lw_write_number(w, key, values[0]);
     } else {
-        put_numbers(w, key, values, count);
+        lw_write_numbers(w, key, values, count);
     }
 }
 
@@ -279,25 +138,71 @@ static void put_motion(lw_writer *w, const char *const *motion, int count) {
     for (int k = 0; k < count; k++) any = any || motion[k];
     if (!any) return;
     if (count == 1) {
-        put_text(w, "motion", motion[0]);
+        lw_write_text(w, "motion", motion[0]);
     } else {
         put_texts(w, "motion", motion, count);
     }
+}
+
+/* Writes one limit: null is none. */
+static void put_limit(lw_writer *w, double limit) {
+    if (isfinite(limit))
+        lw_put_number(w, limit);
+    else
+        lw_put(w, "null");
+}
+
+static void put_limits(lw_writer *w, const double (*limits)[2], int count) {
+    lw_put_key(w, "limits");
+    for (int k = 0; k < count; k++) {
+        if (count > 1) lw_put(w, k ? ", " : "[");
+        size_t part = w->length;
+        if (lw_nothing(limits[k], 2)) {
+            lw_put(w, "null");
+        } else {
+            lw_put(w, "[");
+            put_limit(w, limits[k][0]);
+            lw_put(w, ", ");
+            put_limit(w, limits[k][1]);
+            lw_put(w, "]");
+        }
+        if (k > 0) lw_fit(w, part);
+    }
+    if (count > 1) lw_put(w, "]");
+}
+
+/* Writes rotors, zeros, limits and stops. */
+static void put_coordinates(lw_writer *w, const lw_joint_spec *joint, int count) {
+    if (!lw_nothing(joint->armature, (size_t)count)) put_values(w, "armature", joint->armature, count);
+    if (!lw_nothing(joint->zero, (size_t)count)) put_values(w, "zero", joint->zero, count);
+    if (!lw_nothing(joint->limits[0], 2 * (size_t)count)) put_limits(w, joint->limits, count);
+    if (joint->stop == LW_STOP_NONE) return;
+    lw_put_key(w, "stop");
+    lw_open(w);
+    if (joint->stop == LW_STOP_SPRING) {
+        put_values(w, "stiffness", joint->stop_stiffness, count);
+        if (!lw_nothing(joint->stop_damping, (size_t)count))
+            put_values(w, "damping", joint->stop_damping, count);
+    } else {
+        put_values(w, "restitution", joint->stop_restitution, count);
+    }
+    lw_close(w);
 }
 
 static void put_joint(lw_writer *w, const lw_joint_spec *joint) {
     int axes = joint->geometry[0].axis_count;
     lw_put_entry(w, "joint", joint->name);
     if (!known_type(w, (int)joint->type, lw_joint_descriptor_count)) return;
-    put_word(w, "type", lw_joint_type_name(joint->type));
+    lw_write_word(w, "type", lw_joint_type_name(joint->type));
     put_between(w, joint->bodies);
     put_geometry(w, joint);
-    if (lw_joint_describe(joint->type)->screws) put_number(w, "lead", joint->lead);
+    if (lw_joint_describe(joint->type)->screws) lw_write_number(w, "lead", joint->lead);
     bool moves = lw_joint_type_v(joint->type, axes) > 0;
     if (joint->has_q && moves) put_values(w, "q", joint->q, lw_joint_type_q(joint->type, axes));
     if (joint->has_v && moves) put_values(w, "v", joint->v, lw_joint_type_v(joint->type, axes));
     put_motion(w, joint->motion, lw_joint_type_v(joint->type, axes));
-    if (joint->cut) put_word(w, "cut", "true");
+    if (!lw_joint_describe(joint->type)->ball) put_coordinates(w, joint, lw_joint_type_v(joint->type, axes));
+    if (joint->cut) lw_write_word(w, "cut", "true");
     lw_end_entry(w);
 }
 
@@ -315,11 +220,46 @@ static void put_coordinate(lw_writer *w, const lw_joint_spec *joint, const char 
     put_name(w, "joint", "joint", name);
     if (joint && lw_joint_type_v(joint->type, joint->geometry[0].axis_count) == 1 && coordinate == 0) return;
     snprintf(digits, sizeof digits, "%d", coordinate);
-    put_word(w, "coordinate", digits);
+    lw_write_word(w, "coordinate", digits);
 }
 
 static bool is_angle(const lw_joint_spec *joint, int coordinate) {
     return joint && lw_joint_type_turns(joint->type, coordinate);
+}
+
+/* --- starts --------------------------------------------------------------------------------------- */
+
+/* Is entry k the first of its start? */
+static bool begins_start(const lw_spec *spec, size_t k) {
+    for (size_t i = 0; i < k; i++)
+        if (strcmp(spec->starts[i].name, spec->starts[k].name) == 0) return false;
+    return true;
+}
+
+static void put_start_joint(lw_writer *w, const lw_joint_spec *joint, const lw_start_spec *start) {
+    if (!joint || !known_type(w, (int)joint->type, lw_joint_descriptor_count)) {
+        lw_write_fault(w, LW_ERROR_ARGUMENT, "name a joint of this model", "there is no joint \"%.80s\"",
+                       start->joint);
+        return;
+    }
+    const int axes = joint->geometry[0].axis_count;
+    lw_put_name_key(w, "joint", start->joint);
+    lw_open(w);
+    if (start->has_q) put_values(w, "q", start->q, lw_joint_type_q(joint->type, axes));
+    if (start->has_v) put_values(w, "v", start->v, lw_joint_type_v(joint->type, axes));
+    lw_close(w);
+}
+
+static void put_starts(lw_writer *w, const lw_spec *spec, const lw_names *joints) {
+    if (spec->start_count > 0) lw_put(w, "starts:\n");
+    for (size_t k = 0; k < spec->start_count && w->status == LW_OK; k++) {
+        if (!begins_start(spec, k)) continue;
+        lw_put_entry(w, "start", spec->starts[k].name);
+        for (size_t i = k; i < spec->start_count && w->status == LW_OK; i++)
+            if (strcmp(spec->starts[i].name, spec->starts[k].name) == 0)
+                put_start_joint(w, find_joint(spec, joints, spec->starts[i].joint), &spec->starts[i]);
+        lw_end_entry(w);
+    }
 }
 
 /* --- forces --------------------------------------------------------------------------------------- */
@@ -327,35 +267,36 @@ static bool is_angle(const lw_joint_spec *joint, int coordinate) {
 static void put_law(lw_writer *w, const lw_force_spec *force) {
     const lw_law_spec *law = &force->law;
     bool has_law = law->table_size > 0 || law->expression;
-    bool has_damping = !nothing(&force->damping, 1);
-    if (!nothing(&force->stiffness, 1) || (!has_law && !has_damping))
-        put_number(w, "stiffness", force->stiffness);
-    if (has_damping) put_number(w, "damping", force->damping);
+    bool has_damping = !lw_nothing(&force->damping, 1);
+    if (!lw_nothing(&force->stiffness, 1) || (!has_law && !has_damping))
+        lw_write_number(w, "stiffness", force->stiffness);
+    if (has_damping) lw_write_number(w, "damping", force->damping);
     if (law->table_size > 0 && (!law->table_x || !law->table_y)) {
         lw_write_fault(w, LW_ERROR_ARGUMENT, "give both columns, or table_size 0",
                        "its table of %d rows has no %s", law->table_size, law->table_x ? "y" : "x");
     } else if (law->table_size > 0) {
         lw_put_key(w, "table");
         lw_open(w);
-        put_numbers(w, "x", law->table_x, law->table_size);
-        put_numbers(w, force->type == LW_FORCE_TORSION ? "torque" : "force", law->table_y, law->table_size);
-        if (law->smooth) put_word(w, "smooth", "true");
+        lw_write_numbers(w, "x", law->table_x, law->table_size);
+        lw_write_numbers(w, force->type == LW_FORCE_TORSION ? "torque" : "force", law->table_y,
+                         law->table_size);
+        if (law->smooth) lw_write_word(w, "smooth", "true");
         lw_close(w);
     } else if (law->expression) {
-        put_text(w, "law", law->expression);
+        lw_write_text(w, "law", law->expression);
     }
 }
 
 static void put_bushing(lw_writer *w, const lw_force_spec *force) {
     put_between(w, force->bodies);
     if (force->frame == LW_GEOMETRY_WORLD) {
-        put_numbers(w, "point", force->points[0], 3);
+        lw_write_numbers(w, "point", force->points[0], 3);
     } else {
         put_points(w, force->frame, force->points);
     }
-    if (!nothing(force->rotation, 4)) put_rotation(w, force->rotation);
-    put_numbers(w, "stiffness", force->bushing_stiffness, 6);
-    if (!nothing(force->bushing_damping, 6)) put_numbers(w, "damping", force->bushing_damping, 6);
+    if (!lw_nothing(force->rotation, 4)) lw_write_rotation(w, force->rotation);
+    lw_write_numbers(w, "stiffness", force->bushing_stiffness, 6);
+    if (!lw_nothing(force->bushing_damping, 6)) lw_write_numbers(w, "damping", force->bushing_damping, 6);
 }
 
 static void put_applied(lw_writer *w, const lw_force_spec *force) {
@@ -365,36 +306,36 @@ static void put_applied(lw_writer *w, const lw_force_spec *force) {
     put_name(w, "body", "body", force->bodies[0]);
     if (force->bodies[1] && strcmp(force->bodies[1], LW_GROUND) != 0)
         put_name(w, "against", "body", force->bodies[1]);
-    if (has_force || !has_torque || !in_body || !nothing(force->points[0], 3)) {
-        put_numbers(w, "point", force->points[0], 3); /* A pure torque needs no point. */
-        if (in_body) put_word(w, "frame", "body");
+    if (has_force || !has_torque || !in_body || !lw_nothing(force->points[0], 3)) {
+        lw_write_numbers(w, "point", force->points[0], 3); /* A pure torque needs no point. */
+        if (in_body) lw_write_word(w, "frame", "body");
     }
     if (has_force || !has_torque) put_texts(w, "force", force->force, 3);
     if (has_torque) put_texts(w, "torque", force->torque, 3);
-    if (force->follows_body) put_word(w, "axes", "body");
+    if (force->follows_body) lw_write_word(w, "axes", "body");
 }
 
 static void put_friction(lw_writer *w, const lw_force_spec *force) {
-    put_number(w, "viscous", force->viscous);
-    if (!nothing(&force->coulomb, 1)) put_number(w, "coulomb", force->coulomb);
-    put_number(w, "smoothing", force->smoothing);
+    lw_write_number(w, "viscous", force->viscous);
+    if (!lw_nothing(&force->coulomb, 1)) lw_write_number(w, "coulomb", force->coulomb);
+    lw_write_number(w, "smoothing", force->smoothing);
 }
 
 static void put_force(lw_writer *w, const lw_force_spec *force, const lw_joint_spec *joint) {
     lw_put_entry(w, "force", force->name);
     if (!known_type(w, (int)force->type, LW_FORCE_TYPES)) return;
-    put_word(w, "type", lw_force_type_name(force->type));
+    lw_write_word(w, "type", lw_force_type_name(force->type));
     switch (force->type) {
     case LW_FORCE_SPRING:
         put_between(w, force->bodies);
         put_points(w, force->frame, force->points);
-        if (force->has_free_length) put_number(w, "length", force->free_length);
+        if (force->has_free_length) lw_write_number(w, "length", force->free_length);
         put_law(w, force);
         break;
     case LW_FORCE_TORSION:
         put_coordinate(w, joint, force->joint, force->coordinate);
-        if (force->has_free_length || !nothing(&force->free_length, 1))
-            put_number(w, "free", force->free_length);
+        if (force->has_free_length || !lw_nothing(&force->free_length, 1))
+            lw_write_number(w, "free", force->free_length);
         put_law(w, force);
         break;
     case LW_FORCE_BUSHING:
@@ -405,7 +346,8 @@ static void put_force(lw_writer *w, const lw_force_spec *force, const lw_joint_s
         break;
     case LW_FORCE_DRIVE:
         put_coordinate(w, joint, force->joint, force->coordinate);
-        put_text(w, is_angle(joint, force->coordinate) ? "torque" : "force", force->drive);
+        lw_write_text(w, is_angle(joint, force->coordinate) ? "torque" : "force", force->drive);
+        if (force->limit != 0) lw_write_number(w, "limit", force->limit);
         break;
     case LW_FORCE_FRICTION:
         put_coordinate(w, joint, force->joint, force->coordinate);
@@ -430,11 +372,11 @@ static void put_coupling(lw_writer *w, const lw_spec *spec, const lw_names *join
         lw_open(w);
         if (k > 0) w->part = brace; /* A line may be broken here. */
         put_coordinate(w, find_joint(spec, joints, name), name, constraint->coordinates[k]);
-        put_number(w, "factor", constraint->factors[k]);
+        lw_write_number(w, "factor", constraint->factors[k]);
         lw_close(w);
     }
     lw_put(w, "]");
-    if (!nothing(&constraint->offset, 1)) put_number(w, "offset", constraint->offset);
+    if (!lw_nothing(&constraint->offset, 1)) lw_write_number(w, "offset", constraint->offset);
 }
 
 static void put_rolling(lw_writer *w, const lw_constraint_spec *constraint) {
@@ -442,25 +384,25 @@ static void put_rolling(lw_writer *w, const lw_constraint_spec *constraint) {
     put_name(w, "body", "body", constraint->bodies[0]);
     if (!constraint->bodies[1] || strcmp(constraint->bodies[1], LW_GROUND) != 0)
         put_name(w, "on", "body", constraint->bodies[1]);
-    if (constraint->frame == LW_GEOMETRY_BODY) put_word(w, "frame", "body");
-    put_numbers(w, "centre", constraint->points[0], 3);
-    put_number(w, "radius", constraint->radius);
+    if (constraint->frame == LW_GEOMETRY_BODY) lw_write_word(w, "frame", "body");
+    lw_write_numbers(w, "centre", constraint->points[0], 3);
+    lw_write_number(w, "radius", constraint->radius);
     if (constraint->axis[0] != 0 || constraint->axis[1] != 0 || constraint->axis[2] != 0)
-        put_numbers(w, "axis", constraint->axis, 3);
-    if (!nothing(constraint->points[1], 3)) put_numbers(w, "point", constraint->points[1], 3);
-    if (memcmp(constraint->normal, up, sizeof up) != 0) put_numbers(w, "normal", constraint->normal, 3);
+        lw_write_numbers(w, "axis", constraint->axis, 3);
+    if (!lw_nothing(constraint->points[1], 3)) lw_write_numbers(w, "point", constraint->points[1], 3);
+    if (memcmp(constraint->normal, up, sizeof up) != 0) lw_write_numbers(w, "normal", constraint->normal, 3);
 }
 
 static void put_constraint(lw_writer *w, const lw_spec *spec, const lw_names *joints,
                            const lw_constraint_spec *constraint) {
     lw_put_entry(w, "constraint", constraint->name);
     if (!known_type(w, (int)constraint->type, LW_CONSTRAINT_TYPES)) return;
-    put_word(w, "type", lw_constraint_type_name(constraint->type));
+    lw_write_word(w, "type", lw_constraint_type_name(constraint->type));
     switch (constraint->type) {
     case LW_CONSTRAINT_DISTANCE:
         put_between(w, constraint->bodies);
         put_points(w, constraint->frame, constraint->points);
-        if (constraint->length != 0) put_number(w, "length", constraint->length);
+        if (constraint->length != 0) lw_write_number(w, "length", constraint->length);
         break;
     case LW_CONSTRAINT_COUPLING:
         put_coupling(w, spec, joints, constraint);
@@ -478,21 +420,21 @@ static void put_constraint(lw_writer *w, const lw_spec *spec, const lw_names *jo
 
 static void put_event(lw_writer *w, const lw_spec *spec, const lw_names *joints, const lw_event_spec *event) {
     lw_put_entry(w, "event", event->name);
-    put_text(w, "when", event->when);
-    if (event->direction != 0) put_word(w, "direction", event->direction > 0 ? "up" : "down");
+    lw_write_text(w, "when", event->when);
+    if (event->direction != 0) lw_write_word(w, "direction", event->direction > 0 ? "up" : "down");
     if (!known_type(w, (int)event->action, LW_ACTIONS)) return;
     if (event->action <= LW_ACTION_NOTE) {
-        put_word(w, "do", event->action == LW_ACTION_STOP ? "stop" : "note");
+        lw_write_word(w, "do", event->action == LW_ACTION_STOP ? "stop" : "note");
     } else {
         lw_put_key(w, "do");
         lw_open(w);
         lw_put_key(w, event->action == LW_ACTION_SET ? "set" : "restitution");
         lw_open(w);
         for (int k = 0; k < event->set_count && event->action == LW_ACTION_SET; k++)
-            put_text(w, event->sets[k].name, event->sets[k].value);
+            lw_write_text(w, event->sets[k].name, event->sets[k].value);
         if (event->action == LW_ACTION_RESTITUTION) {
             put_coordinate(w, find_joint(spec, joints, event->joint), event->joint, event->coordinate);
-            put_text(w, "factor", event->factor);
+            lw_write_text(w, "factor", event->factor);
         }
         lw_close(w);
         lw_close(w);
@@ -558,19 +500,32 @@ static void put_table(lw_writer *w, const lw_spec *spec, size_t index, bool with
                         (strchr(table->file, '{') || strchr(table->x_column, '{') ||
                          strchr(table->y_column, '{')); /* Reading takes them for indices. */
     if (with_files && !braces && lw_spec_table_is_of_file(spec, index)) {
-        put_text(w, "file", table->file);
-        put_text(w, "x", table->x_column);
-        put_text(w, "y", table->y_column);
+        lw_write_text(w, "file", table->file);
+        lw_write_text(w, "x", table->x_column);
+        lw_write_text(w, "y", table->y_column);
     } else if (table->size > 0 && table->x && table->y) {
-        put_numbers(w, "x", table->x, table->size);
-        put_numbers(w, "y", table->y, table->size);
+        lw_write_numbers(w, "x", table->x, table->size);
+        lw_write_numbers(w, "y", table->y, table->size);
     } else {
         lw_write_fault(w, LW_ERROR_ARGUMENT, "give two points or more", "it has no points");
     }
     if (table->interpolation != LW_INTERPOLATION_LINEAR)
-        put_word(w, "interpolation", interpolations[table->interpolation]);
-    if (table->beyond != LW_BEYOND_HOLD) put_word(w, "beyond", beyonds[table->beyond]);
+        lw_write_word(w, "interpolation", interpolations[table->interpolation]);
+    if (table->beyond != LW_BEYOND_HOLD) lw_write_word(w, "beyond", beyonds[table->beyond]);
     lw_end_entry(w);
+}
+
+/* Which tables and meshes may be written as their files. */
+typedef struct {
+    const lw_spec *spec;
+    const bool *tables, *meshes; /* by index; NULL: all that come from files */
+} file_choice;
+
+static bool mesh_has_file(const lw_mesh_spec *mesh, const void *context) {
+    const file_choice *choice = context;
+    if (!mesh->file || strchr(mesh->file, '{')) return false; /* Reading takes braces for indices. */
+    int index = lw_mesh_index(&choice->spec->meshes, mesh);
+    return index >= 0 && (!choice->meshes || choice->meshes[index]);
 }
 
 /* Writes the section signals: one expression a line. */
@@ -594,7 +549,7 @@ static void put_state(lw_writer *w, const lw_state_spec *state) {
     if (!is_word(state->name) || lw_name_taken(state->name)) lack_of_name(w, "state");
     lw_put_key(w, "rate");
     put_braceless(w, "rate", state->rate);
-    put_number(w, "start", state->start);
+    lw_write_number(w, "start", state->start);
     lw_end_entry(w);
 }
 
@@ -602,18 +557,20 @@ static void put_output(lw_writer *w, const lw_output_spec *output) {
     lw_put_entry(w, "output", output->name);
     lw_put_key(w, "value");
     put_braceless(w, "value", output->value);
-    if (output->unit) put_text(w, "unit", output->unit);
+    if (output->unit) lw_write_text(w, "unit", output->unit);
     lw_end_entry(w);
 }
 
 static void put_run(lw_writer *w, const lw_run_spec *run) {
     const double numbers[] = {run->end, run->step, run->tolerance, run->output};
-    const char *const texts[] = {run->method, run->integrator, run->drift, run->independent, run->reactions};
-    static const char *const keys[] = {"end",        "step",  "tolerance",   "output",   "method",
-                                       "integrator", "drift", "independent", "reactions"};
+    const char *const texts[] = {run->method,      run->integrator, run->drift,
+                                 run->independent, run->reactions,  run->begin};
+    static const char *const keys[] = {"end",        "step",  "tolerance",   "output",    "method",
+                                       "integrator", "drift", "independent", "reactions", "begin"};
+    enum { TEXTS = sizeof texts / sizeof *texts };
     bool damped = run->baumgarte[0] != 0 || run->baumgarte[1] != 0, any = damped;
     for (int k = 0; k < 4; k++) any = any || numbers[k] != 0;
-    for (int k = 0; k < 5; k++) any = any || texts[k];
+    for (int k = 0; k < TEXTS; k++) any = any || texts[k];
     if (!any) return;
     snprintf(w->object, sizeof w->object, "run");
     lw_put(w, "run: ");
@@ -623,26 +580,26 @@ static void put_run(lw_writer *w, const lw_run_spec *run) {
             lw_write_fault(w, LW_ERROR_ARGUMENT, "give a positive number, or 0 for none",
                            "%s %g is not positive", keys[k], numbers[k]);
         }
-        if (numbers[k] != 0) put_number(w, keys[k], numbers[k]);
+        if (numbers[k] != 0) lw_write_number(w, keys[k], numbers[k]);
     }
     if (damped) {
         lw_put_key(w, "baumgarte");
         lw_put_numbers(w, run->baumgarte, 2);
     }
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < TEXTS; k++) {
         if (texts[k] && strchr(texts[k], '{')) {
             lw_write_fault(w, LW_ERROR_ARGUMENT, "give a name without braces",
                            "%s \"%.80s\" has a brace, which a model file takes for an index", keys[4 + k],
                            texts[k]);
         }
-        if (texts[k]) put_text(w, keys[4 + k], texts[k]);
+        if (texts[k]) lw_write_text(w, keys[4 + k], texts[k]);
     }
     lw_close(w);
     lw_put(w, "\n");
     w->object[0] = '\0';
 }
 
-static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, const bool *of_file) {
+static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, const file_choice *files) {
     lw_put(w, "linkwork: 1\nname: ");
     lw_put_text(w, spec->name);
     lw_put(w, "\n");
@@ -650,7 +607,7 @@ static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, c
     put_named_numbers(w, "inputs:\n", "input", spec->inputs, spec->input_count);
     if (spec->table_count > 0) lw_put(w, "tables:\n");
     for (size_t k = 0; k < spec->table_count && w->status == LW_OK; k++)
-        put_table(w, spec, k, !of_file || of_file[k]);
+        put_table(w, spec, k, !files->tables || files->tables[k]);
     put_signals(w, spec);
     if (spec->state_count > 0) lw_put(w, "states:\n");
     for (size_t k = 0; k < spec->state_count && w->status == LW_OK; k++) put_state(w, &spec->states[k]);
@@ -658,9 +615,13 @@ static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, c
     lw_put_numbers(w, spec->gravity, 3);
     lw_put(w, "\n");
     if (spec->body_count > 0) lw_put(w, "bodies:\n");
-    for (size_t k = 0; k < spec->body_count && w->status == LW_OK; k++) put_body(w, &spec->bodies[k]);
+    for (size_t k = 0; k < spec->body_count && w->status == LW_OK; k++)
+        lw_write_body(w, &spec->bodies[k], mesh_has_file, files);
+    if (spec->frame_count > 0) lw_put(w, "frames:\n");
+    for (size_t k = 0; k < spec->frame_count && w->status == LW_OK; k++) put_frame(w, &spec->frames[k]);
     if (spec->joint_count > 0) lw_put(w, "joints:\n");
     for (size_t k = 0; k < spec->joint_count && w->status == LW_OK; k++) put_joint(w, &spec->joints[k]);
+    put_starts(w, spec, joints);
     if (spec->force_count > 0) lw_put(w, "forces:\n");
     for (size_t k = 0; k < spec->force_count && w->status == LW_OK; k++) {
         put_force(w, &spec->forces[k], find_joint(spec, joints, spec->forces[k].joint));
@@ -676,8 +637,7 @@ static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, c
     put_run(w, &spec->run);
 }
 
-/* of_file (may be NULL: all): tables that may be written as columns of their files. */
-static lw_status model_text(const lw_spec *spec, const bool *of_file, char **text, size_t *length,
+static lw_status model_text(const lw_spec *spec, const file_choice *files, char **text, size_t *length,
                             lw_error *error) {
     lw_writer w = {.error = error};
     lw_names joints;
@@ -685,7 +645,7 @@ static lw_status model_text(const lw_spec *spec, const bool *of_file, char **tex
     if (arena && lw_names_create(arena, (int)spec->joint_count, &joints) == LW_OK) {
         for (size_t k = 0; k < spec->joint_count; k++) joints.names[k] = spec->joints[k].name;
         lw_names_sort(&joints);
-        put_all(&w, spec, &joints, of_file);
+        put_all(&w, spec, &joints, files);
     } else {
         lw_write_fault(&w, LW_ERROR_MEMORY, NULL, "memory is out");
     }
@@ -697,7 +657,8 @@ static lw_status model_text(const lw_spec *spec, const bool *of_file, char **tex
 }
 
 lw_status lw_model_text(const lw_spec *spec, char **text, size_t *length, lw_error *error) {
-    return model_text(spec, NULL, text, length, error);
+    const file_choice all = {.spec = spec};
+    return model_text(spec, &all, text, length, error);
 }
 
 /* Would a model file at this path read the same points from the table's file? */
@@ -715,6 +676,21 @@ static bool reads_back(const lw_spec *spec, size_t index, const char *path) {
     return same;
 }
 
+/* Would a model file at this path read the same mesh from the mesh's file? */
+static bool mesh_reads_back(const lw_mesh_spec *mesh, const char *path) {
+    lw_mesh_spec again = {0};
+    char *file = mesh->file ? lw_table_file_path(path, mesh->file, false, NULL) : NULL;
+    lw_arena *arena = file ? lw_arena_create(NULL) : NULL;
+    bool same = arena && lw_mesh_file_read(file, arena, &again, NULL) == LW_OK &&
+                again.vertex_count == mesh->vertex_count && again.triangle_count == mesh->triangle_count;
+    same = same &&
+           memcmp(again.vertices, mesh->vertices, 3 * (size_t)mesh->vertex_count * sizeof(double)) == 0 &&
+           memcmp(again.triangles, mesh->triangles, 3 * (size_t)mesh->triangle_count * sizeof(int)) == 0;
+    if (arena) lw_arena_destroy(arena);
+    free(file);
+    return same;
+}
+
 static lw_status file_fault(lw_error *error, const char *path, const char *action, int fault) {
     char object[sizeof error->object];
     snprintf(object, sizeof object, "model file \"%s\"", path);
@@ -726,10 +702,13 @@ lw_status lw_write_model(const lw_spec *spec, const char *path, lw_error *error)
     char *text = NULL;
     size_t length = 0;
     if (!spec || !path) return lw_call_needs("a spec and a path", error);
-    bool *of_file = calloc(spec->table_count + 1, sizeof *of_file);
+    bool *of_file = calloc(spec->table_count + spec->meshes.count + 1, sizeof *of_file);
     if (!of_file) return lw_out_of_memory(error);
+    const file_choice files = {spec, of_file, of_file + spec->table_count};
     for (size_t k = 0; k < spec->table_count; k++) of_file[k] = reads_back(spec, k, path);
-    lw_status status = model_text(spec, of_file, &text, &length, error);
+    for (size_t k = 0; k < spec->meshes.count; k++)
+        of_file[spec->table_count + k] = mesh_reads_back(spec->meshes.items[k], path);
+    lw_status status = model_text(spec, &files, &text, &length, error);
     free(of_file);
     if (status != LW_OK) return status; /* An existing file is left unchanged. */
 

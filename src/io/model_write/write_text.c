@@ -96,7 +96,8 @@ void lw_end_entry(lw_writer *writer) {
     writer->object[0] = '\0';
 }
 
-void lw_put_key(lw_writer *writer, const char *key) {
+/* Comma and line break before a key. */
+static void begin_key(lw_writer *writer) {
     if (!writer->fresh) {
         lw_fit(writer, writer->part);
         lw_put(writer, ", ");
@@ -104,7 +105,17 @@ void lw_put_key(lw_writer *writer, const char *key) {
     if (!writer->fresh) writer->part = writer->length;
     if (!writer->fresh && writer->depth == 1) writer->item = writer->part;
     writer->fresh = false;
+}
+
+void lw_put_key(lw_writer *writer, const char *key) {
+    begin_key(writer);
     lw_put(writer, key);
+    lw_put(writer, ": ");
+}
+
+void lw_put_name_key(lw_writer *writer, const char *what, const char *name) {
+    begin_key(writer);
+    lw_put_name(writer, what, name);
     lw_put(writer, ": ");
 }
 

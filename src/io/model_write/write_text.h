@@ -34,6 +34,8 @@ void lw_put(lw_writer *writer, const char *text);
 void lw_put_entry(lw_writer *writer, const char *noun, const char *name);
 void lw_end_entry(lw_writer *writer);
 void lw_put_key(lw_writer *writer, const char *key);
+/* A key that is the name of an object. */
+void lw_put_name_key(lw_writer *writer, const char *what, const char *name);
 void lw_open(lw_writer *writer);
 void lw_close(lw_writer *writer);
 /* Breaks the line if it has become too long with the part that begins there, behind a blank. */

@@ -6,9 +6,9 @@
  *     either with components    reaction(pin).f*
  *     the name of a column      crank.q, body.rod.*, reaction(pin).force
  *     an expression             2*crank.q + body.rod.z
- * where * stands for any characters. A column is a quantity (model/quantity.h) and has its name; a keyword
- * stands for some kinds of them. What a keyword means without components are the usual ones; the others
- * (magnitudes, rates) have to be named.
+ * where * stands for any characters. A column is a quantity (model/quantity/quantity.h) and has its name; a
+ * keyword stands for some kinds of them. What a keyword means without components are the usual ones; the
+ * others (magnitudes, rates) have to be named.
  *
  * Signs of quaternions and whole revolutions of angles of cut joints are not determined by the state; they
  * are those nearest to the last row, so that curves do not jump.
@@ -296,10 +296,12 @@ static const char *object_word(lw_object_kind kind) {
 
 static lw_status unknown_object(lw_record *record, lw_object_kind kind, const char *name) {
     const int first = first_object(kind), count = object_count(record->model, kind) - first;
-    const char **names = LW_NEW(record->arena, const char *, count + 1);
+    const int frames = kind == LW_OBJECT_BODY ? record->model->frame_count : 0;
+    const char **names = LW_NEW(record->arena, const char *, count + frames + 1);
     if (!names) return out_of_memory(record->error);
     for (int k = 0; k < count; k++) names[k] = object_name(record->model, kind, first + k);
-    return unknown(record, object_word(kind), name, names, (size_t)count);
+    for (int k = 0; k < frames; k++) names[count + k] = record->model->frames[k].name;
+    return unknown(record, object_word(kind), name, names, (size_t)(count + frames));
 }
 
 /* --- columns of everything ------------------------------------------------------------------------ */
@@ -329,7 +331,9 @@ static lw_status visit_everything(lw_record *record, column_visitor visit, void 
     lw_status status = LW_OK;
     for (int e = 0; e < EVERYTHING; e++) {
         const lw_object_kind kind = everything[e].object;
-        const int count = object_count(record->model, kind);
+        /* Frames have the columns of bodies that are of the frame, not of the mass; their indices follow. */
+        const bool of_frame = everything[e].usual[0] == LW_Q_POSITION;
+        const int count = object_count(record->model, kind) + (of_frame ? record->model->frame_count : 0);
         for (int object = first_object(kind); object < count && status == LW_OK; object++) {
             status = visit_kinds(record, everything[e].usual, object, visit, context);
             if (status == LW_OK) status = visit_kinds(record, everything[e].more, object, visit, context);
@@ -495,6 +499,10 @@ static lw_status add_word(lw_record *record, const word *w, char *objects, const
                          "the parentheses do not match");
         if (w->object == LW_OBJECT_BODY && target.object == 0)
             return wrong(record, "name a body that moves", "ground does not move");
+        if (w->object == LW_OBJECT_BODY && lw_is_marker(record->model, target.object) &&
+            w->usual[0] >= LW_Q_COM && w->usual[0] <= LW_Q_MOMENTUM)
+            return wrong(record, "name the body that carries the frame",
+                         "a frame has no centre of mass and no momentum");
         status = add_target(record, w, &target, part, &found);
         if (status == LW_OK && found == 0) return no_component(record, w, &target, part);
     }

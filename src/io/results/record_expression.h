@@ -3,7 +3,7 @@
 #ifndef LW_RECORD_EXPRESSION_H
 #define LW_RECORD_EXPRESSION_H
 
-#include "model/quantity.h"
+#include "model/quantity/quantity.h"
 
 typedef struct lw_record_expression {
     const char *text;

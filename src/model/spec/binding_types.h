@@ -44,6 +44,9 @@ typedef enum lw_binding_owner {
     LW_OWNER_STATE,    /* The start of a user state. */
     LW_OWNER_POINTS_X, /* A table of the spec. */
     LW_OWNER_POINTS_Y,
+    LW_OWNER_SHAPES, /* The list of shapes of a body. */
+    LW_OWNER_FRAME,
+    LW_OWNER_START,
     LW_OWNERS
 } lw_binding_owner;
 
@@ -57,13 +60,14 @@ typedef struct lw_binding {
     lw_binding_kind kind;
     lw_binding_owner owner;
     lw_binding_rule rule;
-    unsigned kept;       /* Bit k: result k is not written, because the file gives that value itself. */
-    int object;          /* Index of the owner among its kind. */
-    int offset;          /* Bytes from the owner's beginning to the first result. */
-    int operand;         /* First of its operands in lw_bindings. */
-    int result;          /* First of its results in lw_bindings.written. */
-    int shadow;          /* LW_BIND_SHAPE: index of the body as read. */
-    const double *table; /* LW_OWNER_TABLE_* and _POINTS_*: the array, as long as the owner still has it. */
+    unsigned kept; /* Bit k: result k is not written, because the file gives that value itself. */
+    int object;    /* Index of the owner among its kind. */
+    int offset;    /* Bytes from the owner's beginning to the first result. */
+    int operand;   /* First of its operands in lw_bindings. */
+    int result;    /* First of its results in lw_bindings.written. */
+    int shadow;    /* LW_BIND_SHAPE: index of the body as read. */
+    const double
+        *table; /* LW_OWNER_TABLE_*, _POINTS_*, _SHAPES: the array, as long as the owner still has it. */
     lw_place place;
 } lw_binding;
 

@@ -137,6 +137,10 @@ bool lw_binding_has_column(lw_binding_owner owner) {
 }
 
 const double *lw_binding_column(const lw_spec *spec, lw_binding_owner owner, size_t object, int *size) {
+    if (owner == LW_OWNER_SHAPES) {
+        *size = spec->bodies[object].shape_count;
+        return (const double *)(const void *)spec->bodies[object].shapes;
+    }
     if (!lw_binding_has_column(owner)) return NULL;
     if (owner == LW_OWNER_TABLE_X || owner == LW_OWNER_TABLE_Y) {
         const lw_law_spec *law = &spec->forces[object].law;
@@ -178,11 +182,18 @@ double *lw_binding_location(const lw_spec *spec, const lw_binding *binding) {
     case LW_OWNER_TABLE_Y:
     case LW_OWNER_POINTS_X:
     case LW_OWNER_POINTS_Y:
+    case LW_OWNER_SHAPES:
         if (lw_binding_column(spec, binding->owner, index, &size) == binding->table)
             base = (void *)binding->table;
         break;
     case LW_OWNER_STATE:
         base = &spec->states[index];
+        break;
+    case LW_OWNER_FRAME:
+        base = &spec->frames[index];
+        break;
+    case LW_OWNER_START:
+        base = &spec->starts[index];
         break;
     case LW_OWNER_NONE:
     case LW_OWNERS:
@@ -219,7 +230,12 @@ lw_status lw_spec_bind(lw_spec *spec, const lw_binding *binding, const lw_operan
     const double *now = lw_binding_location(spec, added);
     if (now) memcpy(written + b->written_count, now, outputs * sizeof *written);
     if (binding->kind == LW_BIND_SHAPE) {
-        shadows[b->shadow_count] = spec->bodies[binding->object];
+        lw_body_spec *shadow = &shadows[b->shadow_count];
+        *shadow = spec->bodies[binding->object];
+        if (shadow->shape_count > 0) {
+            shadow->shapes = lw_shapes_copy(&spec->meshes, spec->arena, shadow->shapes, shadow->shape_count);
+            if (!shadow->shapes) return LW_ERROR_MEMORY;
+        }
         added->shadow = (int)b->shadow_count++;
     }
     b->count++, b->operand_count += inputs, b->written_count += outputs;
@@ -239,9 +255,9 @@ typedef struct change {
 } change;
 
 static lw_status refuse(const change *c, const lw_binding *binding, const char *remedy, const char *message) {
-    static const char *const kinds[LW_OWNERS] = {NULL,    NULL,    "run",        "input", "body",
-                                                 "joint", "force", "constraint", "force", "force",
-                                                 "state", "table", "table"};
+    static const char *const kinds[LW_OWNERS] = {NULL,    NULL,         "run",   "input", "body",  "joint",
+                                                 "force", "constraint", "force", "force", "state", "table",
+                                                 "table", "body",       "frame", "start"};
     const lw_spec *spec = c->spec;
     size_t k = (size_t)binding->object;
     const char *name = NULL;
@@ -250,6 +266,7 @@ static lw_status refuse(const change *c, const lw_binding *binding, const char *
         name = spec->inputs[k].name;
         break;
     case LW_OWNER_BODY:
+    case LW_OWNER_SHAPES:
         name = spec->bodies[k].name;
         break;
     case LW_OWNER_JOINT:
@@ -265,6 +282,12 @@ static lw_status refuse(const change *c, const lw_binding *binding, const char *
         break;
     case LW_OWNER_STATE:
         name = spec->states[k].name;
+        break;
+    case LW_OWNER_FRAME:
+        name = spec->frames[k].name;
+        break;
+    case LW_OWNER_START:
+        name = spec->starts[k].name;
         break;
     case LW_OWNER_POINTS_X:
     case LW_OWNER_POINTS_Y:
@@ -296,16 +319,28 @@ static lw_status evaluate(const change *c, const lw_binding *binding, const lw_o
     return refuse(c, binding, syntax.remedy, message);
 }
 
+/* Writes the results of the bindings of a body's shapes, which stand before that of its mass, into a body. */
+static void renew_shapes(const lw_bindings *b, const lw_binding *binding, const double *results,
+                         lw_body_spec *body) {
+    for (const lw_binding *p = binding; p-- > b->items &&
+                                        (p->owner == LW_OWNER_BODY || p->owner == LW_OWNER_SHAPES) &&
+                                        p->object == binding->object;) {
+        char *base = p->owner == LW_OWNER_BODY ? (char *)body : (char *)(void *)body->shapes;
+        memcpy(base + p->offset, results + p->result, (size_t)lw_binding_results(p->kind) * sizeof *results);
+    }
+}
+
 /* Mass, centre and inertia of a body with a shape, whose numbers come from the bindings before this one. */
 static lw_status weigh(const change *c, const lw_binding *binding, double density, double *results,
                        lw_body_spec *body) {
     const lw_bindings *b = &c->spec->bindings;
     *body = b->shadows[binding->shadow];
-    for (const lw_binding *p = binding;
-         p-- > b->items && p->owner == LW_OWNER_BODY && p->object == binding->object;)
-        if (p->kind != LW_BIND_STRUCTURE)
-            memcpy((char *)body + p->offset, c->results + p->result,
-                   (size_t)lw_binding_results(p->kind) * sizeof *results);
+    if (body->shape_count > 0) {
+        lw_mesh_pool pool = c->spec->meshes; /* It has all meshes: none is added. */
+        body->shapes = lw_shapes_copy(&pool, c->scratch, body->shapes, body->shape_count);
+        if (!body->shapes) return lw_out_of_memory(c->error);
+    }
+    renew_shapes(b, binding, c->results, body);
     bool dense = b->operands[binding->operand].text || b->operands[binding->operand].value > 0;
     if (dense && !(density > 0))
         return refuse(c, binding, "give a value with which the density is positive",
@@ -316,8 +351,12 @@ static lw_status weigh(const change *c, const lw_binding *binding, double densit
         memset(results + 1, 0, 9 * sizeof *results);
         return LW_OK;
     }
-    if (lw_shape_inertia(&body->shape, body->mass, dense ? density : 0, results, results + 1, results + 4) !=
-        LW_OK)
+    lw_status status = body->shape_count > 0 ? lw_shapes_inertia(body->shapes, body->shape_count, body->mass,
+                                                                 results, results + 1, results + 4)
+                                             : lw_shape_inertia(&body->shape, body->mass, dense ? density : 0,
+                                                                results, results + 1, results + 4);
+    if (status == LW_ERROR_MEMORY) return lw_out_of_memory(c->error);
+    if (status != LW_OK)
         return refuse(c, binding, "its lengths must be positive and its points apart",
                       dense ? "a shape has no volume for its density, or its mass is too large"
                             : "a shape has no extent");
@@ -443,12 +482,7 @@ static void take_over(lw_spec *spec, const double *results) {
         const double *now = results + binding->result;
         int count = lw_binding_results(binding->kind);
         if (binding->kind == LW_BIND_SHAPE) {
-            lw_body_spec *shadow = &b->shadows[binding->shadow];
-            for (const lw_binding *p = binding;
-                 p-- > b->items && p->owner == LW_OWNER_BODY && p->object == binding->object;)
-                if (p->kind != LW_BIND_STRUCTURE)
-                    memcpy((char *)shadow + p->offset, results + p->result,
-                           (size_t)lw_binding_results(p->kind) * sizeof *results);
+            renew_shapes(b, binding, results, &b->shadows[binding->shadow]);
         }
         for (int k = 0; k < count; k++) {
             bool own =

@@ -21,8 +21,8 @@ bool lw_binding_apply(lw_binding_kind kind, const double *operands, double *resu
  * in here. */
 lw_status lw_spec_bind(lw_spec *spec, const lw_binding *binding, const lw_operand *operands);
 
-/* The column of a table that an owner of kind LW_OWNER_TABLE_* or LW_OWNER_POINTS_* is, with its size; NULL
- * of other kinds. */
+/* The column of a table that an owner of kind LW_OWNER_TABLE_* or LW_OWNER_POINTS_* is, with its size, or the
+ * list of shapes that LW_OWNER_SHAPES is, with its length; NULL of other kinds. */
 const double *lw_binding_column(const lw_spec *spec, lw_binding_owner owner, size_t object, int *size);
 bool lw_binding_has_column(lw_binding_owner owner);
 

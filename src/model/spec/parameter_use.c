@@ -63,7 +63,11 @@ static lw_status look_at_bindings(const lw_spec *spec, size_t index, const bool 
         const char *kind = NULL, *name = NULL;
         switch (binding->owner) {
         case LW_OWNER_BODY:
+        case LW_OWNER_SHAPES:
             kind = "body", name = spec->bodies[k].name;
+            break;
+        case LW_OWNER_FRAME:
+            kind = "frame", name = spec->frames[k].name;
             break;
         case LW_OWNER_JOINT:
             kind = "joint", name = spec->joints[k].name;

@@ -167,6 +167,7 @@ lw_status lw_spec_set_run(lw_spec *spec, const lw_run_spec *run) {
     copy.drift = copy_text(&copier, run->drift);
     copy.independent = copy_text(&copier, run->independent);
     copy.reactions = copy_text(&copier, run->reactions);
+    copy.begin = copy_text(&copier, run->begin);
     if (copier.failed) return LW_ERROR_MEMORY;
     spec->run = copy;
     return LW_OK;
@@ -223,11 +224,30 @@ bool lw_spec_table_is_of_file(const lw_spec *spec, size_t index) {
 
 /* --- elements ------------------------------------------------------------------------------------- */
 
+static bool mesh_is_there(const lw_shape *shape) {
+    const lw_mesh_spec *mesh = shape->mesh;
+    return !mesh || (mesh->vertex_count >= 0 && mesh->triangle_count >= 0);
+}
+
+/* Can the shapes be copied? */
+static bool shapes_are_there(const lw_body_spec *body) {
+    bool there =
+        mesh_is_there(&body->shape) && body->shape_count >= 0 && (body->shape_count == 0 || body->shapes);
+    for (int k = 0; k < body->shape_count && there; k++) there = mesh_is_there(&body->shapes[k]);
+    return there;
+}
+
 lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body) {
-    if (!spec || !body) return LW_ERROR_ARGUMENT;
+    if (!spec || !body || !shapes_are_there(body)) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
     lw_body_spec copy = *body;
     copy.name = copy_name(&copier, body->name);
+    copy.shape.mesh = lw_mesh_keep(&spec->meshes, spec->arena, body->shape.mesh);
+    copy.shapes = NULL;
+    if (body->shape_count > 0)
+        copy.shapes = lw_shapes_copy(&spec->meshes, spec->arena, body->shapes, body->shape_count);
+    if ((body->shape.mesh && !copy.shape.mesh) || (body->shape_count > 0 && !copy.shapes))
+        return LW_ERROR_MEMORY;
 
     lw_body_spec *list =
         with_room(spec->arena, spec->bodies, spec->body_count, &spec->body_capacity, sizeof *list);
@@ -235,6 +255,22 @@ lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body) {
     spec->bodies = list;
     if (copier.failed) return LW_ERROR_MEMORY;
     list[spec->body_count++] = copy;
+    return LW_OK;
+}
+
+lw_status lw_spec_add_frame(lw_spec *spec, const lw_frame_spec *frame) {
+    if (!spec || !frame) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_frame_spec copy = *frame;
+    copy.name = copy_name(&copier, frame->name);
+    copy.body = copy_text(&copier, frame->body);
+
+    lw_frame_spec *list =
+        with_room(spec->arena, spec->frames, spec->frame_count, &spec->frame_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->frames = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->frame_count++] = copy;
     return LW_OK;
 }
 
@@ -365,6 +401,24 @@ lw_status lw_spec_add_output(lw_spec *spec, const lw_output_spec *output) {
     return LW_OK;
 }
 
+/* --- starts --------------------------------------------------------------------------------------- */
+
+lw_status lw_spec_add_start(lw_spec *spec, const lw_start_spec *start) {
+    if (!spec || !start) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_start_spec copy = *start;
+    copy.name = copy_name(&copier, start->name);
+    copy.joint = copy_name(&copier, start->joint);
+
+    lw_start_spec *list =
+        with_room(spec->arena, spec->starts, spec->start_count, &spec->start_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->starts = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->start_count++] = copy;
+    return LW_OK;
+}
+
 /* --- places --------------------------------------------------------------------------------------- */
 
 lw_status lw_spec_place_body(lw_spec *spec, const lw_body_places *places) {
@@ -439,6 +493,7 @@ size_t lw_spec_parameter_count(const lw_spec *spec) { return spec ? spec->parame
 size_t lw_spec_input_count(const lw_spec *spec) { return spec ? spec->input_count : 0; }
 size_t lw_spec_table_count(const lw_spec *spec) { return spec ? spec->table_count : 0; }
 size_t lw_spec_body_count(const lw_spec *spec) { return spec ? spec->body_count : 0; }
+size_t lw_spec_frame_count(const lw_spec *spec) { return spec ? spec->frame_count : 0; }
 size_t lw_spec_joint_count(const lw_spec *spec) { return spec ? spec->joint_count : 0; }
 size_t lw_spec_force_count(const lw_spec *spec) { return spec ? spec->force_count : 0; }
 size_t lw_spec_event_count(const lw_spec *spec) { return spec ? spec->event_count : 0; }
@@ -447,6 +502,7 @@ size_t lw_spec_constraint_count(const lw_spec *spec) { return spec ? spec->const
 size_t lw_spec_signal_count(const lw_spec *spec) { return spec ? spec->signal_count : 0; }
 size_t lw_spec_state_count(const lw_spec *spec) { return spec ? spec->state_count : 0; }
 size_t lw_spec_output_count(const lw_spec *spec) { return spec ? spec->output_count : 0; }
+size_t lw_spec_start_count(const lw_spec *spec) { return spec ? spec->start_count : 0; }
 
 const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value) {
     if (!spec || index >= spec->parameter_count) return NULL;
@@ -472,6 +528,10 @@ lw_body_spec *lw_spec_body(lw_spec *spec, size_t index) {
     return spec && index < spec->body_count ? &spec->bodies[index] : NULL;
 }
 
+lw_frame_spec *lw_spec_frame(lw_spec *spec, size_t index) {
+    return spec && index < spec->frame_count ? &spec->frames[index] : NULL;
+}
+
 lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index) {
     return spec && index < spec->joint_count ? &spec->joints[index] : NULL;
 }
@@ -493,6 +553,10 @@ lw_state_spec *lw_spec_state(lw_spec *spec, size_t index) {
 
 lw_output_spec *lw_spec_output(lw_spec *spec, size_t index) {
     return spec && index < spec->output_count ? &spec->outputs[index] : NULL;
+}
+
+lw_start_spec *lw_spec_start(lw_spec *spec, size_t index) {
+    return spec && index < spec->start_count ? &spec->starts[index] : NULL;
 }
 
 lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index) {

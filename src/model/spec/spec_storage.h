@@ -9,6 +9,7 @@
 #include "core/core.h"
 #include "expression/meaning.h"
 #include "model/spec/binding_types.h"
+#include "model/spec/shape_copy.h"
 
 #include <linkwork/spec.h>
 
@@ -39,6 +40,7 @@ typedef struct lw_text_place {
 
 typedef struct lw_joint_places {
     lw_place between, lead, q, v;
+    lw_place armature, zero, limits, stop;
     lw_place point[2], axes[2][3]; /* as geometry of lw_joint_spec */
 } lw_joint_places;
 
@@ -58,6 +60,8 @@ struct lw_spec {
     lw_table_spec *tables;
     lw_table_source *table_sources;
     lw_body_spec *bodies;
+    lw_mesh_pool meshes; /* of the shapes of bodies */
+    lw_frame_spec *frames;
     lw_joint_spec *joints;
     lw_force_spec *forces;
     lw_constraint_spec *constraints;
@@ -66,6 +70,8 @@ struct lw_spec {
     lw_signal_spec *signals;
     lw_state_spec *states;
     lw_output_spec *outputs;
+    lw_start_spec *starts; /* the joints of one start are neighbours if they were read */
+    size_t frame_count, frame_capacity, start_count, start_capacity;
     size_t parameter_count, input_count, table_count, body_count, joint_count, force_count, constraint_count,
         signal_count, state_count, output_count;
     size_t parameter_capacity, input_capacity, table_capacity, table_source_capacity, body_capacity,

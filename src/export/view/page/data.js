@@ -59,6 +59,7 @@ class Motion {
     const motion = view.motion;
     this.about = motion;
     this.model = view.model;
+    for (const body of this.model.bodies) for (const shape of body.shapes || []) if ('mesh' in shape) shape.data = this.model.meshes[shape.mesh];
     this.label = view.label || '';
     this.times = decode(motion.times, Float64Array);
     this.start = this.times[0];

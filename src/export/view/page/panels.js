@@ -135,6 +135,7 @@ class ShowPanel {
     const visible = () => stage.visibility(), arrows = () => stage.place(stage.time);
     holder.append(make('h2', { textContent: 'Scene' }), check('joints', 'Joints', visible), check('forces', 'Springs, dampers, bushings, motors', visible),
       check('frames', 'Frames of bodies', visible), check('grid', `Grid (a square is ${show(stage.cell, 3)} m)`, visible), check('shadow', 'Shadow', visible));
+    if (stage.model.frames.length) holder.append(check('markers', 'Frames with names', visible));
     if (stage.motions[1]) holder.append(check('ghost', 'Ghost of the second motion', visible));
     const names = { reactions: 'Reactions of joints: forces', torques: 'Torques of joints and bushings', springForces: 'Springs and bushings', applied: 'Applied forces' };
     holder.append(make('h2', { textContent: 'Forces' }));
@@ -175,7 +176,7 @@ function describe(model, pick) {
   const name = b => model.bodies[b].name;
   if (pick.kind === 'body') {
     const b = model.bodies[pick.index];
-    return { title: b.name, word: pick.index ? 'body' : 'ground', rows: pick.index ? [['Mass', `${show(b.mass)} kg`], ['Shape', b.shape ? b.shape.kind : 'none given']] : [] };
+    return { title: b.name, word: pick.index ? 'body' : 'ground', rows: pick.index ? [['Mass', `${show(b.mass)} kg`], ['Shape', b.shapes ? b.shapes.map(s => s.kind).join(', ') : 'none given']] : [] };
   }
   if (pick.kind === 'joint') {
     const j = model.joints[pick.index];

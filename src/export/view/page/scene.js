@@ -8,7 +8,7 @@ class Stage {
     this.canvas = canvas;
     this.motions = motions;
     this.model = motions[0].model;
-    this.show = { joints: true, com: false, frames: false, forces: true, ground: true, grid: true, shadow: true, ghost: true,
+    this.show = { joints: true, com: false, frames: false, markers: true, forces: true, ground: true, grid: true, shadow: true, ghost: true,
       reactions: false, torques: false, springForces: false, applied: true, log: false, scale: 1 };
     this.quality = 2; this.selected = null; this.loop = -1; this.follow = -1; this.trails = new Set(); // trails: keys, see trailKey
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: true });
@@ -53,7 +53,7 @@ class Stage {
         if (joint.bodies[side] === 0) return 0;
         const others = [body.com];
         for (const j of model.joints) if (j !== joint && j.type !== 'free' && j.type !== 'prismatic' && j.type !== 'translation') j.bodies.forEach((o, s) => { if (o === joint.bodies[side]) others.push(j.frames[s]); });
-        if (body.shape) return nearestOnShape(body.shape, p).distanceTo(vectorOf(p));
+        if (body.shapes) return nearestOnShapes(body.shapes, p).distanceTo(vectorOf(p));
         let least = Infinity;
         for (const q of others) least = Math.min(least, new THREE.Line3(vectorOf(others[0]), vectorOf(q)).closestPointToPoint(vectorOf(p), true, V(0, 0, 0)).distanceTo(vectorOf(p)));
         return least;
@@ -77,7 +77,7 @@ class Stage {
     this.attached = this.attachments(model);
     const local = model.bodies.map((body, b) => {
       const held = apart(this.attached[b].map(vectorOf), 1e-3 * model.size).length; // as addLinks counts them
-      const box = !body.shape && held < 2 ? inertiaBox(body, held || model.bodies.length > 2 ? 2 * model.size : Infinity) : null, own = [body.com, ...(body.shape ? hullOf(body.shape) : []), ...this.attached[b]];
+      const box = !body.shapes && held < 2 ? inertiaBox(body, held || model.bodies.length > 2 ? 2 * model.size : Infinity) : null, own = [body.com, ...(body.shapes || []).flatMap(hullOf), ...this.attached[b]];
       if (box) for (const x of [-0.5, 0.5]) for (const y of [-0.5, 0.5]) for (const z of [-0.5, 0.5])
         own.push(V(x * box.lengths[0], y * box.lengths[1], z * box.lengths[2]).applyMatrix4(box.place).toArray());
       return own;
@@ -209,7 +209,7 @@ class Stage {
     this.material = new THREE.MeshStandardMaterial({ vertexColors: THREE.VertexColors, roughness: 0.5, metalness: 0.12 });
     this.bright = new THREE.MeshStandardMaterial({ vertexColors: THREE.VertexColors, roughness: 0.4, metalness: 0.1, emissive: linear(colours.select), emissiveIntensity: 0.55 });
     this.faint = new THREE.MeshStandardMaterial({ vertexColors: THREE.VertexColors, roughness: 0.7, transparent: true, opacity: 0.16, depthWrite: false });
-    this.picks = []; this.frames = []; this.struts = []; this.elements = [];
+    this.picks = []; this.frames = []; this.markers = []; this.struts = []; this.elements = [];
     this.groups = model.bodies.map(() => { const g = new THREE.Group(); this.root.add(g); return g; });
     const heaviest = Math.max(...model.bodies.map(b => b.mass), 0), shadows = model.bodies.length <= 120;
     model.bodies.forEach((body, b) => {
@@ -272,15 +272,17 @@ class Stage {
     return mesh;
   }
 
-  addFrame(group, length) {
+  // Three axes; place: of a frame on the body, or none for the body's own.
+  addFrame(group, length, list, place) {
     const parts = new Parts();
     [['#d6453d', V(1, 0, 0)], ['#3c9a3c', V(0, 1, 0)], ['#3b6fd6', V(0, 0, 1)]].forEach(([colour, axis]) => {
       parts.bar(V(0, 0, 0), axis.clone().multiplyScalar(length), 0.1 * this.unit, colour);
       parts.add(new THREE.ConeBufferGeometry(0.28 * this.unit, 0.8 * this.unit, 10), along(axis.clone().multiplyScalar(length), axis), colour);
     });
     const mesh = new THREE.Mesh(parts.geometry(), this.material);
+    if (place) (mesh.applyMatrix4 || mesh.applyMatrix).call(mesh, place);
     group.add(mesh);
-    this.frames.push(mesh);
+    list.push(mesh);
   }
 
   // How far the second frame of a sliding joint moves along its axis in the first.
@@ -461,8 +463,10 @@ class Stage {
     for (const holders of this.jointGroups) for (const h of holders) h.visible = s.joints;
     for (const mesh of this.elements) mesh.visible = s.forces;
     for (const strut of this.struts) strut.group.visible = s.forces || strut.element.type === 'distance';
-    if (s.frames && !this.frames.length) for (const g of this.groups) this.addFrame(g, 3 * this.unit);
+    if (s.frames && !this.frames.length) for (const g of this.groups) this.addFrame(g, 3 * this.unit, this.frames);
     for (const mesh of this.frames) mesh.visible = s.frames;
+    if (s.markers && !this.markers.length) for (const f of this.model.frames) this.addFrame(this.groups[f.body], 2 * this.unit, this.markers, frameMatrix(f.frame));
+    for (const mesh of this.markers) mesh.visible = s.markers;
     this.gridLines.visible = s.grid;
     this.shade.visible = s.shadow && s.grid;
     this.sun.castShadow = s.shadow;

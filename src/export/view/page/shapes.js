@@ -77,12 +77,56 @@ function tetrahedron(points) {
   return g;
 }
 
+// The triangles of a shape that is a mesh, scaled; vertices are shared where triangles meet at less than 35 degrees.
+function meshOf(shape) {
+  if (shape.triangles) return shape.triangles;
+  const v = decode(shape.data.v, Float32Array), index = decode(shape.data.i, Uint32Array), [a, b, c] = shape.size;
+  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+  for (let k = 0; k < v.length; k++) {
+    v[k] *= shape.size[k % 3];
+    low[k % 3] = Math.min(low[k % 3], v[k]); high[k % 3] = Math.max(high[k % 3], v[k]);
+  }
+  if (a * b * c < 0) for (let t = 0; t < index.length; t += 3) [index[t + 1], index[t + 2]] = [index[t + 2], index[t + 1]]; // a mirror image
+  return shape.triangles = { v, index, low, high };
+}
+function meshGeometry(shape) {
+  const { v, index } = meshOf(shape), count = index.length / 3, face = new Float64Array(3 * count), first = new Uint32Array(v.length / 3 + 2);
+  for (let t = 0; t < count; t++) {
+    const [i, j, k] = [3 * index[3 * t], 3 * index[3 * t + 1], 3 * index[3 * t + 2]];
+    const p = [v[j] - v[i], v[j + 1] - v[i + 1], v[j + 2] - v[i + 2]], q = [v[k] - v[i], v[k + 1] - v[i + 1], v[k + 2] - v[i + 2]];
+    for (let d = 0; d < 3; d++) face[3 * t + d] = p[(d + 1) % 3] * q[(d + 2) % 3] - p[(d + 2) % 3] * q[(d + 1) % 3];
+  }
+  for (const i of index) first[i + 2]++;
+  for (let i = 1; i + 1 < first.length; i++) first[i + 1] += first[i];
+  const around = new Uint32Array(index.length); // the triangles at each vertex
+  index.forEach((i, k) => { around[first[i + 1]++] = Math.floor(k / 3); });
+  const position = new Float32Array(3 * index.length), normal = new Float32Array(3 * index.length);
+  index.forEach((i, k) => {
+    const t = 3 * Math.floor(k / 3), n = [face[t], face[t + 1], face[t + 2]], own = [...n], length = Math.hypot(...own);
+    if (first[i + 1] - first[i] <= 64) for (let m = first[i]; m < first[i + 1]; m++) {
+      const o = 3 * around[m], dot = own[0] * face[o] + own[1] * face[o + 1] + own[2] * face[o + 2];
+      if (o !== t && dot > 0.81915 * length * Math.hypot(face[o], face[o + 1], face[o + 2])) for (let d = 0; d < 3; d++) n[d] += face[o + d];
+    }
+    const l = Math.hypot(...n) || 1;
+    for (let d = 0; d < 3; d++) { position[3 * k + d] = v[3 * i + d]; normal[3 * k + d] = n[d] / l; }
+  });
+  const g = new THREE.BufferGeometry();
+  g.setAttribute('position', new THREE.BufferAttribute(position, 3));
+  g.setAttribute('normal', new THREE.BufferAttribute(normal, 3));
+  return g;
+}
+
 // Points on a shape's hull, to frame it, and the point of the shape that is nearest to p.
 function hullOf(shape) {
   if (shape.kind === 'rod' || shape.kind === 'tetrahedron')
     return [0, 1, 2, 3].slice(0, shape.kind === 'rod' ? 2 : 4).map(k => shape.points.slice(3 * k, 3 * k + 3));
   const [a, b, c] = shape.size, place = frameMatrix([...shape.position, ...shape.rotation]);
-  const half = { box: [a / 2, b / 2, c / 2], cylinder: [a, a, b / 2], sphere: [a, a, a], cone: [a, a, b / 2] }[shape.kind];
+  if (shape.kind === 'mesh') {
+    const { low, high } = meshOf(shape), corners = [];
+    for (const x of [low, high]) for (const y of [low, high]) for (const z of [low, high]) corners.push(V(x[0], y[1], z[2]).applyMatrix4(place).toArray());
+    return corners;
+  }
+  const half = { box: [a / 2, b / 2, c / 2], cylinder: [a, a, b / 2], sphere: [a, a, a], cone: [a, a, b / 2], capsule: [a, a, a + b / 2], ellipsoid: [a, b, c] }[shape.kind];
   const lift = shape.kind === 'cone' ? b / 2 : 0, out = [];
   for (const x of [-1, 1]) for (const y of [-1, 1]) for (const z of [-1, 1])
     out.push(V(x * half[0], y * half[1], z * half[2] + lift).applyMatrix4(place).toArray());
@@ -106,13 +150,26 @@ function nearestOnShape(shape, p) {
   const place = frameMatrix([...shape.position, ...shape.rotation]), back = new THREE.Matrix4().getInverse(place);
   const [a, b, c] = shape.size, x = v.clone().applyMatrix4(back);
   if (shape.kind === 'sphere') return x.clampLength(0, a).applyMatrix4(place);
+  if (shape.kind === 'ellipsoid') return x.divide(V(a || 1, b || 1, c || 1)).clampLength(0, 1).multiply(V(a, b, c)).applyMatrix4(place);
+  if (shape.kind === 'mesh') return x.clamp(V(...meshOf(shape).low), V(...meshOf(shape).high)).applyMatrix4(place);
+  if (shape.kind === 'capsule') {
+    const core = V(0, 0, Math.min(b / 2, Math.max(-b / 2, x.z)));
+    return x.sub(core).clampLength(0, a).add(core).applyMatrix4(place);
+  }
   if (shape.kind === 'box') return x.clamp(V(-a / 2, -b / 2, -c / 2), V(a / 2, b / 2, c / 2)).applyMatrix4(place);
   const low = shape.kind === 'cone' ? 0 : -b / 2, r = Math.hypot(x.x, x.y) || 1, keep = Math.min(1, a / r);
   x.x *= keep; x.y *= keep; x.z = Math.min(low + b, Math.max(low, x.z));
   return x.applyMatrix4(place);
 }
 
-function addShape(parts, shape, colour, unit) {
+// The same of several shapes.
+function nearestOnShapes(shapes, p) {
+  const at = vectorOf(p);
+  return shapes.map(shape => nearestOnShape(shape, p)).reduce((best, q) => q.distanceTo(at) < best.distanceTo(at) ? q : best);
+}
+
+function addShape(parts, shape, paint, unit) {
+  const colour = shape.colour || paint;
   const place = frameMatrix([...shape.position, ...shape.rotation]), [a, b, c] = shape.size;
   const upright = new THREE.Matrix4().makeRotationX(Math.PI / 2); // three.js has y as the axis of round shapes
   switch (shape.kind) {
@@ -123,6 +180,9 @@ function addShape(parts, shape, colour, unit) {
       parts.add(new THREE.ConeBufferGeometry(a, b, 48), place.multiply(upright).multiply(new THREE.Matrix4().makeTranslation(0, b / 2, 0)), colour);
       break;
     case 'rod': parts.bar(vectorOf(shape.points), vectorOf(shape.points.slice(3, 6)), Math.max(a, 0.3 * unit), colour, true); break;
+    case 'ellipsoid': parts.add(new THREE.SphereBufferGeometry(1, 40, 26), place.multiply(new THREE.Matrix4().makeScale(a || 1e-4 * unit, b || 1e-4 * unit, c || 1e-4 * unit)), colour); break;
+    case 'capsule': parts.bar(V(0, 0, -b / 2).applyMatrix4(place), V(0, 0, b / 2).applyMatrix4(place), a || 0.1 * unit, colour, true); break;
+    case 'mesh': parts.add(meshGeometry(shape), place, colour); break;
     case 'tetrahedron': parts.add(tetrahedron(shape.points), new THREE.Matrix4(), colour); break;
   }
 }
@@ -201,10 +261,10 @@ function addLinks(parts, body, attached, colour, unit, heaviest, size) {
 
 function bodyGeometry(body, attached, colour, unit, heaviest, size) {
   const parts = new Parts();
-  if (body.shape) {
-    addShape(parts, body.shape, colour, unit);
+  if (body.shapes) {
+    for (const shape of body.shapes) addShape(parts, shape, colour, unit);
     for (const p of attached) {
-      const near = nearestOnShape(body.shape, p);
+      const near = nearestOnShapes(body.shapes, p);
       if (near.distanceTo(vectorOf(p)) > 0.4 * unit) parts.bar(near, vectorOf(p), 0.3 * unit, colour, true);
     }
   } else addLinks(parts, body, attached, colour, unit, heaviest, size);

@@ -1,0 +1,131 @@
+/* compile_events.c - events of a model: from names and expressions to functions, numbers of inputs and
+ * parameters, and the coordinate of a joint.
+ */
+#include "model/compile/compile.h"
+#include "model/spec/parameter_use.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const of_time[] = {"t"};
+
+static const lw_function *function_of(lw_compiler *compiler, const lw_event_spec *event, const char *what,
+                                      const char *text) {
+    const lw_expression_text expression = {"event", event->name, event->place, what, text ? text : ""};
+    return lw_compile_function(compiler, &expression, of_time, 1, LW_USE_EVENT);
+}
+
+/* What a set changes: an input, a user state, or a parameter that may change while the mechanism moves. */
+static void compile_set(lw_compiler *compiler, const lw_event_spec *event, const lw_event_set *set,
+                        lw_model_event_set *out) {
+    const lw_spec *spec = compiler->spec;
+    const char *name = set->name ? set->name : "";
+    out->name = lw_arena_text(compiler->model->arena, name);
+    out->value = function_of(compiler, event, "value", set->value);
+    out->index = -1;
+    for (size_t k = 0; k < spec->input_count; k++)
+        if (strcmp(spec->inputs[k].name, name) == 0) out->kind = LW_SET_INPUT, out->index = (int)k;
+    for (size_t k = 0; k < spec->state_count; k++)
+        if (strcmp(spec->states[k].name, name) == 0) out->kind = LW_SET_STATE, out->index = (int)k;
+    if (out->index >= 0) return;
+    for (size_t k = 0; k < spec->parameter_count; k++)
+        if (strcmp(spec->parameters[k].name, name) == 0) out->kind = LW_SET_PARAMETER, out->index = (int)k;
+    if (out->index < 0) {
+        lw_closest_search closest = lw_closest_to(name);
+        char remedy[160] =
+            "set an input (inputs: {name: default}), a state, or a parameter that enters forces";
+        for (size_t k = 0; k < spec->input_count; k++) lw_closest_try(&closest, spec->inputs[k].name);
+        for (size_t k = 0; k < spec->state_count; k++) lw_closest_try(&closest, spec->states[k].name);
+        for (size_t k = 0; k < spec->parameter_count; k++) lw_closest_try(&closest, spec->parameters[k].name);
+        (void)lw_did_you_mean(closest.name, remedy, sizeof remedy);
+        lw_compile_error(compiler, "event", event->name, event->place, remedy,
+                         "it sets \"%s\", and there is no input, state or parameter of this name", name);
+        return;
+    }
+    lw_error error = {0};
+    if (lw_parameter_enters_forces_only(spec, (size_t)out->index, &error) != LW_OK)
+        lw_compile_error(compiler, "event", event->name, event->place,
+                         "make it an input, or let the event set another parameter",
+                         "it sets parameter \"%s\", but %s%s", name,
+                         error.object[0] ? error.object : "an object",
+                         " depends on it, and only parameters that enter nothing but forces can change while "
+                         "the mechanism moves");
+}
+
+/* The coordinate along which the impulse of an impact acts. */
+static void compile_impact(lw_compiler *compiler, const lw_event_spec *event, lw_model_event *out) {
+    const lw_model *model = compiler->model;
+    const char *name = event->joint ? event->joint : "";
+    out->impact_factor = function_of(compiler, event, "factor", event->factor);
+    if (out->impact_factor && lw_function_is_constant(out->impact_factor)) {
+        const double factor = lw_function_value(out->impact_factor, NULL, NULL);
+        if (!(factor >= 0 && factor <= 1))
+            lw_compile_error(compiler, "event", event->name, event->place,
+                             "give 0 (no rebound) to 1 (no loss)", "factor %g is no factor of restitution",
+                             factor);
+    }
+    out->joint = lw_compile_joint(compiler, "event", event->name, event->place, name);
+    if (out->joint < 0 || !compiler->drafts[out->joint].usable) return;
+    const lw_joint_draft *draft = &compiler->drafts[out->joint];
+    if (event->coordinate < 0 || event->coordinate >= draft->joint.nv) {
+        char remedy[96] = "choose a joint that moves";
+        if (draft->joint.nv) snprintf(remedy, sizeof remedy, "count from 0 to %d", draft->joint.nv - 1);
+        lw_compile_error(compiler, "event", event->name, event->place, remedy,
+                         "joint \"%s\" (%s) has no coordinate %d", name,
+                         lw_joint_type_name(draft->joint.type), event->coordinate);
+        return;
+    }
+    if (draft->prescribed >> event->coordinate & 1) {
+        lw_compile_error(compiler, "event", event->name, event->place,
+                         "drive the joint by a force, or choose a joint that moves freely",
+                         "the motion of joint \"%s\" is prescribed, and no impulse changes it", name);
+        return;
+    }
+    if (!model->links) return;
+    const lw_joint_info *info = &model->joints[out->joint].info;
+    out->closure = -1;
+    out->speed = info->cut ? event->coordinate : info->v + event->coordinate;
+    if (!info->cut) return;
+    out->closure = 0;
+    while (model->closures[out->closure] != out->joint) out->closure++;
+}
+
+static void compile_event(lw_compiler *compiler, const lw_event_spec *event, lw_model_event *out) {
+    out->name = lw_arena_text(compiler->model->arena, event->name ? event->name : "");
+    out->place = event->place;
+    out->direction = event->direction > 0 ? 1 : event->direction < 0 ? -1 : 0;
+    out->action = event->action;
+    out->when = function_of(compiler, event, "when", event->when);
+    if (out->when && lw_function_is_constant(out->when))
+        lw_compile_error(compiler, "event", event->name, event->place,
+                         "give an expression that passes through zero, e.g. t - 1",
+                         "when \"%s\" is always %g and never passes through zero", event->when,
+                         lw_function_value(out->when, NULL, NULL));
+    if (event->action == LW_ACTION_RESTITUTION) compile_impact(compiler, event, out);
+    if (event->action != LW_ACTION_SET) return;
+    if (event->set_count < 1 || event->set_count > LW_EVENT_SETS) {
+        lw_compile_error(compiler, "event", event->name, event->place, "write do: {set: {name: value}}",
+                         "it sets %d values, and may set 1 to %d", event->set_count, LW_EVENT_SETS);
+        return;
+    }
+    out->set_count = event->set_count;
+    for (int i = 0; i < event->set_count; i++) compile_set(compiler, event, &event->sets[i], &out->sets[i]);
+}
+
+lw_status lw_compile_events(lw_compiler *compiler) {
+    const lw_spec *spec = compiler->spec;
+    lw_model *model = compiler->model;
+    model->events = LW_NEW(model->arena, lw_model_event, spec->event_count + 1);
+    if (!model->events) return LW_ERROR_MEMORY;
+    for (size_t k = 0; k < spec->event_count; k++) {
+        const lw_event_spec *event = &spec->events[k];
+        if (!event->name || !event->name[0])
+            lw_compile_error(compiler, "event", "", event->place, "give it a name", "has no name");
+        for (size_t j = 0; j < k; j++)
+            if (event->name && spec->events[j].name && strcmp(event->name, spec->events[j].name) == 0)
+                lw_compile_error(compiler, "event", event->name, event->place, "rename one of them",
+                                 "the name is taken twice");
+        compile_event(compiler, event, &model->events[model->event_count++]);
+    }
+    return lw_arena_failed(model->arena) ? LW_ERROR_MEMORY : LW_OK;
+}
