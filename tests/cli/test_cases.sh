@@ -155,8 +155,9 @@ YAML
 for u in 1 1000; do
     methods "rcr cut lagrange partition partition-absolute massless nullspace nullspace-svd schur relative auto" "$work/parallel.yaml" \
         "close(d['qdd']['A'][0], 116.352706, 1e-6) and close(d['qdd']['B'][0], -d['qdd']['A'][0], 1e-6) and abs(d['qdd']['C'][0]) < 1e-6" --set u=$u
-    for method in lagrange partition nullspace; do
+    for method in auto rcr cut lagrange partition nullspace; do
         expect 0 run "$work/parallel.yaml" --method $method --json --strict --set u=$u
+        json "close(d['final']['joints']['A']['v'][0], 6.384053, 1e-6) and abs(d['final']['joints']['C']['v'][0]) < 1e-6"
     done
 done
 

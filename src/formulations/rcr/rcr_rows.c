@@ -389,15 +389,28 @@ static double size_of_motion(const lw_rcr *m) {
     return size;
 }
 
+/* How fast a body accelerates, as an angle; gravity counts as an acceleration. */
+static double size_of_body(const lw_rcr *m, int body) {
+    const double *a = m->a + 6 * body;
+    return fmax(largest(3, a), largest(3, a + 3) / m->system->length);
+}
+
 /* The largest change x of a joint's acceleration relative to that acceleration: a light body may accelerate
- * 1e9 times as fast as others, and what is rounding of its acceleration is not rounding of theirs. */
+ * 1e9 times as fast as others, and what is rounding of its acceleration is not rounding of theirs. An
+ * acceleration is also a difference of those of two bodies, from whose digits it cannot be told where these
+ * move as one: the hinge that keeps its angle while its bodies accelerate. */
 static double largest_share(const lw_rcr *m, const double *x, double size, int *where) {
-    const double least =
-        1e-8; /* Of the largest acceleration: the others may have a hundred of its roundings. */
+    const double least = 1e-8; /* Of the largest one: the others may have a hundred of its roundings. */
+    const double both = 1e-3;  /* Of the bodies: with a share of 1e-5 eight digits of these are left. */
+    const lw_model *model = m->loop_base.base.model;
     double share = 0;
-    for (int k = 0; k < m->loop_base.base.model->nv; k++) {
-        double part = lw_rcr_rate(m, k, x) / (lw_rcr_rate(m, k, m->moved) + least * size);
-        if (!(part <= share)) share = part, *where = k;
+    for (int i = 1; i <= model->body_count; i++) {
+        const double bodies = fmax(size_of_body(m, i), size_of_body(m, model->links[i].parent));
+        for (int k = model->links[i].v; k < model->links[i].v + model->links[i].joint.nv; k++) {
+            const double part =
+                lw_rcr_rate(m, k, x) / (lw_rcr_rate(m, k, m->moved) + least * size + both * bodies);
+            if (!(part <= share)) share = part, *where = k;
+        }
     }
     return share;
 }
