@@ -4,6 +4,7 @@
  *
  *   trees    accelerations, inverse dynamics, mass matrix, energy and reactions of random trees; batches of states
  *   loops    ten methods on random loops, against lagrange on the mechanism without rotors, and each other
+ *   heavy    the same with rotors of up to 1e10 times the inertia of the bodies: right, or refused
  *   rotors   a cart with an arm whose rotor is a body of its own, geared by a coupling; a flywheel of the same inertia
  *   runs     the ledger of a run closes
  *   refused  by massless and director; a loop with a rotor in every joint
@@ -246,6 +247,65 @@ static void loops_carry_rotors(void **state) {
     assert_true(compared > LOOPS && singular < compared / 20);
 }
 
+/* Rotors of up to 1e10 times the inertia of the bodies. Their J vdot has the digits of joint forces only, and a
+ * method in the coordinates of bodies finds vdot as a difference of two bodies' accelerations: it must refuse where
+ * these have too few. */
+static void heavy_rotors_are_right_or_refused(void **state) {
+    (void)state;
+    static const char *const methods[] = {
+        "cut",   "rcr",       "partition",  "lagrange", "schur",
+        "rates", "nullspace", "barycentre", "relative", "partition-absolute"};
+    int compared = 0, refused = 0;
+    double worst = 0, worst_own = 0;
+    for (int seed = 1; seed <= LOOPS; seed++) {
+        static random_loops loops;
+        lw_random random = random_seed(7100u + (uint64_t)seed);
+        random_loops_build(&loops, seed);
+        for (size_t j = 0; j < (size_t)loops.bodies; j++) {
+            lw_joint_spec *joint = lw_spec_joint(loops.spec, j);
+            int nv = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
+            for (int k = 0; k < nv && !is_ball(joint->type); k++)
+                if (random_unit(&random) < 0.3) joint->armature[k] = pow(10, random_between(&random, 4, 10));
+        }
+        lw_model *model = compile_or_fail(loops.spec);
+        const int nv = model->nv;
+        double q[MAX_Q], v[MAX], tau[MAX], vdot[MAX], first[MAX], J[MAX];
+        bool known = false;
+        rotors_of(model, J);
+        random_loops_state(&loops, model, true, q, v);
+        random_vector(&random, nv, 10, tau);
+        for (size_t m = 0; m < sizeof methods / sizeof *methods && model->armature; m++) {
+            lw_error error;
+            lw_solver *solver = solver_of(model, methods[m], &error);
+            if (!solver) fail_msg("seed %d, %s: %s", seed, methods[m], error.message);
+            lw_status status = lw_solver_accelerations(solver, loops.t, q, v, tau, vdot, &error);
+            lw_solver_destroy(solver);
+            if (status != LW_OK) {
+                refused++;
+                continue;
+            }
+            if (!known) memcpy(first, vdot, sizeof first);
+            known = true;
+            compared++;
+            const double differ = relative_difference(vdot, first, nv), size = size_of(first, nv);
+            worst = fmax(worst, differ);
+            for (int k = 0; k < nv; k++) {
+                /* Applied forces are of size 10, transmitted ones up to 1000, and the check allows 1e-7 of these;
+                 * what a loop holds still is zero to the rounding of the other accelerations. */
+                const double least = 1 / J[k] + 1e-9 * size;
+                const double own = J[k] > 0 ? fabs(vdot[k] - first[k]) / (fabs(first[k]) + least) : 0;
+                worst_own = fmax(worst_own, own);
+                if (!(own < 1e-4))
+                    fail_msg("seed %d, %s: acceleration %d is %.9g, not %.9g", seed, methods[m], k, vdot[k], first[k]);
+            }
+            if (!(differ < 1e-6)) fail_msg("seed %d, %s: accelerations differ by %g", seed, methods[m], differ);
+        }
+        lw_model_destroy(model);
+    }
+    print_message("%d answers compared, %d refused, worst %.1e, of itself %.1e\n", compared, refused, worst, worst_own);
+    assert_true(compared > LOOPS && refused < compared);
+}
+
 /* Several states of a loop at a time, by the vectors of rcr. */
 static void batches_of_loops_carry_rotors(void **state) {
     (void)state;
@@ -441,6 +501,7 @@ int main(void) {
         cmocka_unit_test(trees_carry_rotors),
         cmocka_unit_test(batches_carry_rotors),
         cmocka_unit_test(loops_carry_rotors),
+        cmocka_unit_test(heavy_rotors_are_right_or_refused),
         cmocka_unit_test(a_geared_rotor_is_an_armature),
         cmocka_unit_test(batches_of_loops_carry_rotors),
         cmocka_unit_test(the_ledger_closes),
