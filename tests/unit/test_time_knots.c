@@ -78,11 +78,26 @@ static const struct {
     {"floor(t/3)", 1, {0}, 3},
     {"ceil(2*t)*x", 1, {0}, 0.5},
     {"floor(mod(t, 3))", 3, {0, 1, 2}, 3},
+    /* waves */
+    {"sign(sin(4*t))", 1, {0}, PI / 4},
+    {"sign(sin(2*t))", 1, {0}, PI / 2},
+    {"if(cos(t) > 0, 1, 0)", 1, {-PI / 2}, PI},
+    {"if(2*sin(4*t) + 1 > 2, 1, 0)", 2, {PI / 24, 5 * PI / 24}, PI / 2},
+    {"if(-sin(4*t)/2 < 0.25, 1, 0)", 2, {-PI / 24, 7 * PI / 24}, PI / 2},
+    {"abs(sin(m*t))", 1, {0}, PI / 2},
+    {"max(0, 3*cos(4*t))*x", 1, {-PI / 8}, PI / 4},
+    {"step(sin(4*t), 0, 0, 1, 1)", 1, {0}, PI / 4},
+    {"if(sin(t) > 1, 1, 0)", 0, {0}, 0},
+    {"if(sin(t) > 1.5, 1, 0)", 0, {0}, 0},
     /* what is not known in advance, or not found */
     {"if(x > 1, 1, 0)", 0, {0}, 0},
     {"if(t > x, 1, 0)", 0, {0}, 0},
     {"max(t, x)", 0, {0}, 0},
-    {"sign(sin(3*t))", 0, {0}, 0},
+    {"if(sin(t) > cos(2*t), 1, 0)", 0, {0}, 0},
+    {"sign(sin(t)*sin(t))", 0, {0}, 0},
+    {"sign(sin(t^2))", 0, {0}, 0},
+    {"sign(sin(mod(t, 2)))", 1, {0}, 2},
+    {"sign(sin(x*t))", 0, {0}, 0},
     {"if(t^2 > 2, 1, 0)", 0, {0}, 0},
     {"if(t*t > 2, 1, 0)", 0, {0}, 0},
     {"3*sin(2*t) + exp(-t)", 0, {0}, 0},
@@ -138,6 +153,41 @@ static void rounding(void **state) {
     lw_arena_destroy(arena);
 }
 
+/* The same for waves, in any of their periods. */
+static void rounding_of_waves(void **state) {
+    (void)state;
+    lw_random random = random_seed(20261118);
+    lw_arena *arena = lw_arena_create(NULL);
+    double worst = 0;
+    for (int trial = 0; trial < 2000; trial++) {
+        char text[200];
+        const double amplitude = random_between(&random, 0.5, 2);
+        const double level = amplitude * random_between(&random, -1, 1) * (trial % 3 ? 1 : 0.9999);
+        snprintf(text, sizeof text, "%.17g*%s(%.17g*t + %.17g)/3 + %.17g > %.17g", 3 * amplitude,
+                 trial % 2 ? "sin" : "cos", pow(10, random_between(&random, -2, 4)) * (trial % 5 ? 1 : -1),
+                 random_between(&random, -10, 10), 1.0, 1 + level);
+        const lw_function *f = must_compile(arena, text);
+        list l = knots_of(text);
+        assert_int_equal(l.count, 2);
+        for (int k = 0; k < 2; k++) {
+            const double eps = 2.2204460492503131e-16, far = pow(10, random_between(&random, 0, 5));
+            const double at = l.knots[k].at + floor(far) * l.knots[k].period;
+            const double width = eps * ((3 + l.knots[k].rate) * fabs(at) + l.knots[k].noise);
+            double low[2] = {at - width, 0}, high[2] = {at + width, 0};
+            const double before = lw_function_value(f, low, NULL), after = lw_function_value(f, high, NULL);
+            if (before == after) fail_msg("%s does not change within %g of %.17g", text, width, at);
+            for (;;) {
+                double middle[2] = {low[0] + 0.5 * (high[0] - low[0]), 0};
+                if (!(middle[0] > low[0] && middle[0] < high[0])) break;
+                *(lw_function_value(f, middle, NULL) == before ? low : high) = middle[0];
+            }
+            worst = fmax(worst, fabs(high[0] - at) / width);
+        }
+    }
+    print_message("switches of waves are off by at most %.2f of the bound\n", worst);
+    lw_arena_destroy(arena);
+}
+
 /* A random piecewise affine expression of t; what recurs is compared with constants only. */
 static void write_random(lw_random *random, int depth, char *text, size_t size) {
     char a[400], b[80];
@@ -190,7 +240,7 @@ static void nothing_is_overlooked(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(found), cmocka_unit_test(rounding),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(found), cmocka_unit_test(rounding), cmocka_unit_test(rounding_of_waves),
                                        cmocka_unit_test(nothing_is_overlooked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
