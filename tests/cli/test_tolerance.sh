@@ -22,8 +22,8 @@ for model in ["four_bar", "double_pendulum", "andrews_squeezer", "stewart_platfo
             error = max(abs(a - b) / (1 + abs(b)) for a, b in zip(state, exact))
             # errors of single runs scatter by chance, by a factor of two or three, and one of them may be lucky by more: so
             # the two before are looked at; 1e-12 is about what rounding leaves of the exact one.
-            # A step or two of some hundred are rejected by chance.
-            assert cost >= 0.98 * last_cost and error <= 3 * max(last_errors) + 1e-12, (model, decade, cost, last_cost, error, last_errors)
+            # A step or two of some hundred are rejected by chance (210 and 212 of bricard).
+            assert cost >= 0.99 * last_cost and error <= 3 * max(last_errors) + 1e-12, (model, decade, cost, last_cost, error, last_errors)
             last_cost, last_errors = cost, [last_errors[-1], error]
         assert error < 1e-10, (model, error)
 PYTHON

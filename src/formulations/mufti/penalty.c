@@ -189,7 +189,7 @@ static double usual_acceleration(const penalty_method *m) {
             square += lw_v6_dot(m->Ht + 6 * b, m->Ht + 6 * b);
         if (square > 0) motion = fmax(motion, fabs(rows->gamma[r]) / sqrt(square));
     }
-    return mass > 0 ? fmin(force / mass, motion) : motion;
+    return mass > 0 ? fmin(force / mass, motion) : 0;
 }
 
 /* Returns the error over the largest error that is allowed, 1e-4 of the accelerations with the default
