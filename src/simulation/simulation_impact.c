@@ -103,14 +103,20 @@ lw_status lw_simulation_impact(lw_simulation *s, const lw_model_event *event, do
     const double yields = dot(n, row, moved), after = -factor * before;
     if (!(yields > 0) || !isfinite(yields)) return refuse(s, event, "an impulse there moves no mass", error);
     const double impulse = (after - before) / yields;
+    const double seen = lw_simulation_seen(s, s->t);
     const lw_energy had = lw_simulation_energy(s); /* This computes q and v. */
-    for (int k = 0; k < n; k++) s->v[k] += impulse * moved[k];
-    f->to_state(s->method, lw_simulation_seen(s, s->t), s->q, s->v, s->y);
+    for (int k = 0; k < n; k++) s->v[k] -= impulse * moved[k];
+    f->to_state(s->method, seen, s->q, s->v, s->y);
+    const double opposite = lw_simulation_energy(s).kinetic;
+    for (int k = 0; k < n; k++) s->v[k] += 2 * impulse * moved[k];
+    f->to_state(s->method, seen, s->q, s->v, s->y);
     const lw_energy has = lw_simulation_energy(s);
+    /* dv'M dv is P r'dv whatever v is; the work is P (u+ + u-)/2 as far as v itself satisfies the loops. */
     const double work = 0.5 * impulse * (after + before), gained = has.kinetic - had.kinetic;
-    const double enough =
-        fmax(1e-9, 10 * f->accuracy) * (fabs(work) + fabs(impulse * before) + 1e-3 * had.kinetic);
-    if (!(fabs(gained - work) <= enough))
+    const double change = 0.5 * (has.kinetic + opposite) - had.kinetic;
+    const double size = fabs(work) + fabs(impulse * before) + 1e-3 * had.kinetic;
+    const double exact = fmax(1e-9, 10 * f->accuracy) * size, loops = fmax(1e-6, 10 * f->accuracy) * size;
+    if (!(fabs(change - 0.5 * impulse * (after - before)) <= exact) || !(fabs(gained - work) <= loops))
         return refuse(s, event, "the change of kinetic energy is not the work of the impulse", error);
     s->y[books + 2] -= gained;
     return LW_OK;
