@@ -7,7 +7,7 @@
 >>> model = spec.compile()
 >>> solver = lw.Solver(model)
 >>> print(solver.accelerations(0.0, model.q0, model.v0).round(6))
-[-4.141543]
+[-4.141505]
 >>> result = model.run(end=1.0)
 >>> result.ok
 True

@@ -206,12 +206,12 @@ def load(path: str | os.PathLike[str], *, begin: str | None = None, any_path: bo
 
     `begin` chooses one of the model's starts; `any_path` allows tables and meshes outside the file's folder.
     """
-    return Model(path=path, settings=_settings(parameters), begin=begin, any_path=any_path)
+    return Model(path=path, settings=settings_of(parameters), begin=begin, any_path=any_path)
 
 
 def loads(text: str, *, name: str = "text", begin: str | None = None, **parameters: float | str) -> Model:
     """A model from the text of a model file; `name` stands for the file in messages."""
-    return Model(text=text, name=name, settings=_settings(parameters), begin=begin)
+    return Model(text=text, name=name, settings=settings_of(parameters), begin=begin)
 
 
 def from_bytes(data: bytes) -> Model:
@@ -219,5 +219,6 @@ def from_bytes(data: bytes) -> Model:
     return Model(data=data)
 
 
-def _settings(parameters: Mapping[str, float | str]) -> list[tuple[str, str]]:
+def settings_of(parameters: Mapping[str, float | str]) -> list[tuple[str, str]]:
+    """Values of parameters as texts that read back as the same numbers."""
     return [(name, value if isinstance(value, str) else repr(float(value))) for name, value in parameters.items()]

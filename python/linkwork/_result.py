@@ -92,13 +92,13 @@ class Result:
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with time as its index (needs pandas)."""
-        import pandas
+        import pandas  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
         return pandas.DataFrame(self._table[:, 1:], index=pandas.Index(self.t, name="t"), columns=self.columns[1:])
 
     def plot(self, *names: str, ax: Any = None) -> Any:
         """Draws columns against time (needs matplotlib) and returns the axes; without names the coordinates."""
-        import matplotlib.pyplot as plt
+        import matplotlib.pyplot as plt  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
         if ax is None:
             _, ax = plt.subplots()

@@ -37,7 +37,8 @@ class Simulation(_core.Simulation):
         options = run_options(model, method=method, integrator=integrator, start=start, end=end, step=step,
                               tolerance=tolerance, drift=drift, q=q, v=v, inputs=inputs, states=states, force=force,
                               checked=checked, max_steps=max_steps)
-        return super().__new__(cls, model, options)
+        made: Simulation = super().__new__(cls, model, options)
+        return made
 
     @property
     def inputs(self) -> Inputs:

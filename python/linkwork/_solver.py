@@ -24,7 +24,8 @@ class Solver(_core.Solver):
         if isinstance(driven, str):
             driven = [driven]
         given = run_options(model, inputs=inputs, states=states)
-        return super().__new__(cls, model, method, checked=checked, driven=driven, penalty=penalty, **given)
+        made: Solver = super().__new__(cls, model, method, checked=checked, driven=driven, penalty=penalty, **given)
+        return made
 
     def __repr__(self) -> str:
         return f"<linkwork.Solver of {self.model.name!r} by {self.method}>"
@@ -46,7 +47,8 @@ class Batch(_core.Batch):
         if not isinstance(model, Model):
             raise TypeError("expected a linkwork.Model")
         given = run_options(model, inputs=inputs, states=states)
-        return super().__new__(cls, model, method, threads=threads, checked=checked, **given)
+        made: Batch = super().__new__(cls, model, method, threads=threads, checked=checked, **given)
+        return made
 
     def __repr__(self) -> str:
         return f"<linkwork.Batch by {self.method}: {self.threads} threads, {self.lanes} states side by side>"

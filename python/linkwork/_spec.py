@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._model import Model, loads
+from ._model import Model, settings_of
 
 
 class Spec:
@@ -67,7 +67,7 @@ class Spec:
 
     def compile(self, **parameters: float | str) -> Model:
         """The model; a ModelError lists every fault."""
-        return loads(self.to_text(), name=str(self._model["name"]), **parameters)
+        return Model(text=self.to_text(), name=str(self._model["name"]), settings=settings_of(parameters))
 
     def __repr__(self) -> str:
         return f"<linkwork.Spec {self._model['name']!r}: {len(self._model.get('bodies', {}))} bodies>"

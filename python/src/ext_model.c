@@ -51,12 +51,13 @@ static void settings_free(settings_list *list) {
 }
 
 static lw_status read_spec(const char *path, const char *text, Py_ssize_t text_size, const char *bytes,
-                           Py_ssize_t byte_count, const char *name, const settings_list *settings, int any_path,
-                           lw_report *report, lw_spec **spec) {
+                           Py_ssize_t byte_count, const char *name, const settings_list *settings,
+                           int any_path, lw_report *report, lw_spec **spec) {
     lw_error error = {0};
     const size_t count = (size_t)settings->count;
     if (path) {
-        const lw_read_options options = {.settings = settings->items, .setting_count = count, .any_path = any_path};
+        const lw_read_options options = {
+            .settings = settings->items, .setting_count = count, .any_path = any_path};
         return lw_read_model_with(path, &options, report, spec);
     }
     if (text) return lw_read_model_text(text, (size_t)text_size, name, settings->items, count, report, spec);
@@ -84,13 +85,15 @@ static bool set_parameters(lw_spec *spec, PyObject *parameters) {
 }
 
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"path", "text", "data", "name", "settings", "any_path", "begin", "parameters", NULL};
+    static char *names[] = {"path",     "text",  "data",       "name", "settings",
+                            "any_path", "begin", "parameters", NULL};
     PyObject *path_object = NULL, *settings_object = NULL, *path = NULL, *parameters = NULL;
     const char *text = NULL, *bytes = NULL, *name = "text", *begin = NULL;
     Py_ssize_t text_size = 0, byte_count = 0;
     int any_path = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$Oz#z#sOpzO", names, &path_object, &text, &text_size, &bytes,
-                                     &byte_count, &name, &settings_object, &any_path, &begin, &parameters))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$Oz#z#sOpzO", names, &path_object, &text, &text_size,
+                                     &bytes, &byte_count, &name, &settings_object, &any_path, &begin,
+                                     &parameters))
         return NULL;
     if (path_object == Py_None) path_object = NULL;
     if (parameters && parameters != Py_None && !PyDict_Check(parameters)) {
@@ -98,7 +101,8 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keyword
         return NULL;
     }
     if (!path_object + !text + !bytes != 2) {
-        PyErr_SetString(PyExc_TypeError, "a model comes from a path, a text or data; use linkwork.load or loads");
+        PyErr_SetString(PyExc_TypeError,
+                        "a model comes from a path, a text or data; use linkwork.load or loads");
         return NULL;
     }
     if (path_object && !PyUnicode_FSConverter(path_object, &path)) return NULL;
@@ -116,19 +120,19 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     model_object *self = NULL;
     lw_status status = report ? LW_OK : LW_ERROR_MEMORY;
     if (status == LW_OK) {
-        Py_BEGIN_ALLOW_THREADS
-        status = read_spec(path_text, text, text_size, bytes, byte_count, name, &settings, any_path, report, &spec);
+        Py_BEGIN_ALLOW_THREADS status = read_spec(path_text, text, text_size, bytes, byte_count, name,
+                                                  &settings, any_path, report, &spec);
         Py_END_ALLOW_THREADS
     }
     bool raised = false;
     if (status == LW_OK && begin) {
         lw_error error = {0};
-        if (lw_spec_begin(spec, begin, &error) != LW_OK) raise_error(LW_ERROR_ARGUMENT, &error), raised = true;
+        if (lw_spec_begin(spec, begin, &error) != LW_OK)
+            raise_error(LW_ERROR_ARGUMENT, &error), raised = true;
     }
     if (status == LW_OK && !raised) raised = !set_parameters(spec, parameters);
     if (status == LW_OK && !raised) {
-        Py_BEGIN_ALLOW_THREADS
-        status = lw_model_compile(spec, NULL, report, &model);
+        Py_BEGIN_ALLOW_THREADS status = lw_model_compile(spec, NULL, report, &model);
         if (status == LW_OK) status = lw_data_create(model, NULL, &data);
         Py_END_ALLOW_THREADS
     }
@@ -163,7 +167,8 @@ static void model_dealloc(PyObject *object) {
 
 /* --- names --------------------------------------------------------------------------------------- */
 
-static PyObject *names_of(const lw_model *model, int count, int first, const char *(*name)(const lw_model *, int)) {
+static PyObject *names_of(const lw_model *model, int count, int first,
+                          const char *(*name)(const lw_model *, int)) {
     PyObject *list = PyTuple_New(count);
     for (int k = 0; list && k < count; k++) {
         PyObject *text = PyUnicode_FromString(name(model, first + k));
@@ -172,26 +177,79 @@ static PyObject *names_of(const lw_model *model, int count, int first, const cha
     return list;
 }
 
-static const char *joint_name(const lw_model *model, int joint) { return lw_model_joint_info(model, joint).name; }
+static const char *joint_name(const lw_model *model, int joint) {
+    return lw_model_joint_info(model, joint).name;
+}
 
 #define MODEL (((model_object *)self)->model)
 #define GETTER(field) static PyObject *get_##field(PyObject *self, void *closure)
-GETTER(name) { (void)closure; return PyUnicode_FromString(lw_model_name(MODEL)); }
-GETTER(file) { (void)closure; const char *file = lw_model_file(MODEL); return PyUnicode_DecodeFSDefault(file ? file : ""); }
-GETTER(nq) { (void)closure; return PyLong_FromLong(lw_model_q_size(MODEL)); }
-GETTER(nv) { (void)closure; return PyLong_FromLong(lw_model_v_size(MODEL)); }
-GETTER(loop_count) { (void)closure; return PyLong_FromLong(lw_model_loop_count(MODEL)); }
-GETTER(gravity) { (void)closure; return array_of(lw_model_gravity(MODEL), 3, 0); }
-GETTER(body_names) { (void)closure; return names_of(MODEL, lw_model_body_count(MODEL) + 1, 0, lw_model_body_name); }
-GETTER(frame_names) { (void)closure; return names_of(MODEL, lw_model_frame_count(MODEL), 0, lw_model_frame_name); }
-GETTER(joint_names) { (void)closure; return names_of(MODEL, lw_model_joint_count(MODEL), 0, joint_name); }
-GETTER(force_names) { (void)closure; return names_of(MODEL, lw_model_force_count(MODEL), 0, lw_model_force_name); }
-GETTER(constraint_names) { (void)closure; return names_of(MODEL, lw_model_constraint_count(MODEL), 0, lw_model_constraint_name); }
-GETTER(input_names) { (void)closure; return names_of(MODEL, lw_model_input_count(MODEL), 0, lw_model_input_name); }
-GETTER(state_names) { (void)closure; return names_of(MODEL, lw_model_state_count(MODEL), 0, lw_model_state_name); }
-GETTER(output_names) { (void)closure; return names_of(MODEL, lw_model_output_count(MODEL), 0, lw_model_output_name); }
-GETTER(event_names) { (void)closure; return names_of(MODEL, lw_model_event_count(MODEL), 0, lw_model_event_name); }
-GETTER(faults) { (void)closure; PyObject *list = ((model_object *)self)->warnings; Py_XINCREF(list); return list; }
+GETTER(name) {
+    (void)closure;
+    return PyUnicode_FromString(lw_model_name(MODEL));
+}
+GETTER(file) {
+    (void)closure;
+    const char *file = lw_model_file(MODEL);
+    return PyUnicode_DecodeFSDefault(file ? file : "");
+}
+GETTER(nq) {
+    (void)closure;
+    return PyLong_FromLong(lw_model_q_size(MODEL));
+}
+GETTER(nv) {
+    (void)closure;
+    return PyLong_FromLong(lw_model_v_size(MODEL));
+}
+GETTER(loop_count) {
+    (void)closure;
+    return PyLong_FromLong(lw_model_loop_count(MODEL));
+}
+GETTER(gravity) {
+    (void)closure;
+    return array_of(lw_model_gravity(MODEL), 3, 0);
+}
+GETTER(body_names) {
+    (void)closure;
+    return names_of(MODEL, lw_model_body_count(MODEL) + 1, 0, lw_model_body_name);
+}
+GETTER(frame_names) {
+    (void)closure;
+    return names_of(MODEL, lw_model_frame_count(MODEL), 0, lw_model_frame_name);
+}
+GETTER(joint_names) {
+    (void)closure;
+    return names_of(MODEL, lw_model_joint_count(MODEL), 0, joint_name);
+}
+GETTER(force_names) {
+    (void)closure;
+    return names_of(MODEL, lw_model_force_count(MODEL), 0, lw_model_force_name);
+}
+GETTER(constraint_names) {
+    (void)closure;
+    return names_of(MODEL, lw_model_constraint_count(MODEL), 0, lw_model_constraint_name);
+}
+GETTER(input_names) {
+    (void)closure;
+    return names_of(MODEL, lw_model_input_count(MODEL), 0, lw_model_input_name);
+}
+GETTER(state_names) {
+    (void)closure;
+    return names_of(MODEL, lw_model_state_count(MODEL), 0, lw_model_state_name);
+}
+GETTER(output_names) {
+    (void)closure;
+    return names_of(MODEL, lw_model_output_count(MODEL), 0, lw_model_output_name);
+}
+GETTER(event_names) {
+    (void)closure;
+    return names_of(MODEL, lw_model_event_count(MODEL), 0, lw_model_event_name);
+}
+GETTER(faults) {
+    (void)closure;
+    PyObject *list = ((model_object *)self)->warnings;
+    Py_XINCREF(list);
+    return list;
+}
 
 GETTER(parameters) {
     (void)closure;
@@ -235,9 +293,9 @@ static PyObject *model_joint_info(PyObject *self, PyObject *args) {
     }
     const lw_joint_info j = lw_model_joint_info(MODEL, joint);
     return Py_BuildValue("{s:s,s:s,s:(ii),s:O,s:i,s:i,s:i,s:i,s:i,s:I}", "name", j.name, "type",
-                         lw_joint_type_name(j.type), "bodies", j.bodies[0], j.bodies[1], "cut", j.cut ? Py_True : Py_False,
-                         "q", j.q, "q_count", j.q_count, "v", j.v, "v_count", j.v_count, "rows", j.rows,
-                         "prescribed", j.prescribed);
+                         lw_joint_type_name(j.type), "bodies", j.bodies[0], j.bodies[1], "cut",
+                         j.cut ? Py_True : Py_False, "q", j.q, "q_count", j.q_count, "v", j.v, "v_count",
+                         j.v_count, "rows", j.rows, "prescribed", j.prescribed);
 }
 
 static PyObject *model_body_mass(PyObject *self, PyObject *args) {
@@ -288,10 +346,8 @@ static PyObject *model_start(PyObject *self, PyObject *ignored) {
     lw_run_defaults(MODEL, &options);
     lw_model_initial_state(MODEL, q.at, v.at);
     lw_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = lw_assemble(MODEL, options.start, q.at, v.at, NULL, &error);
-    Py_END_ALLOW_THREADS
-    PyObject *first = numbers_result(&q, status, &error);
+    Py_BEGIN_ALLOW_THREADS status = lw_assemble(MODEL, options.start, q.at, v.at, NULL, &error);
+    Py_END_ALLOW_THREADS PyObject *first = numbers_result(&q, status, &error);
     PyObject *second = first ? numbers_result(&v, status, &error) : NULL;
     if (!first) numbers_release(&v);
     PyObject *both = second ? PyTuple_Pack(2, first, second) : NULL;
@@ -319,10 +375,8 @@ static PyObject *model_write(PyObject *self, PyObject *args) {
     lw_error error = {0};
     lw_status status;
     const char *text = PyBytes_AsString(path);
-    Py_BEGIN_ALLOW_THREADS
-    status = lw_write_model(((model_object *)self)->spec, text, &error);
-    Py_END_ALLOW_THREADS
-    Py_DECREF(path);
+    Py_BEGIN_ALLOW_THREADS status = lw_write_model(((model_object *)self)->spec, text, &error);
+    Py_END_ALLOW_THREADS Py_DECREF(path);
     if (status != LW_OK) return raise_error(status, &error);
     Py_RETURN_NONE;
 }
@@ -332,7 +386,8 @@ static PyObject *model_write(PyObject *self, PyObject *args) {
 #define DATA (((model_object *)self)->data)
 
 /* Takes q and, if wanted, v. */
-static bool take_state(const lw_model *model, PyObject *q_object, PyObject *v_object, numbers *q, numbers *v) {
+static bool take_state(const lw_model *model, PyObject *q_object, PyObject *v_object, numbers *q,
+                       numbers *v) {
     if (!numbers_read(q_object, "q", lw_model_q_size(model), false, q)) return false;
     if (!v || numbers_read(v_object, "v", lw_model_v_size(model), false, v)) return true;
     numbers_release(q);
@@ -344,7 +399,8 @@ static PyObject *model_pose(PyObject *self, PyObject *args) {
     double t, position[3], rotation[9];
     PyObject *q_object;
     numbers q;
-    if (!PyArg_ParseTuple(args, "idO", &body, &t, &q_object) || !take_state(MODEL, q_object, NULL, &q, NULL)) return NULL;
+    if (!PyArg_ParseTuple(args, "idO", &body, &t, &q_object) || !take_state(MODEL, q_object, NULL, &q, NULL))
+        return NULL;
     const lw_status status = lw_body_pose(MODEL, DATA, t, q.at, body, position, rotation);
     numbers_release(&q);
     if (status != LW_OK) return raise_error(status, NULL);
@@ -360,7 +416,8 @@ static PyObject *model_velocity(PyObject *self, PyObject *args) {
     double t, point[3], angular[3], linear[3];
     PyObject *q_object, *v_object;
     numbers q, v;
-    if (!PyArg_ParseTuple(args, "idOO(ddd)", &body, &t, &q_object, &v_object, &point[0], &point[1], &point[2]) ||
+    if (!PyArg_ParseTuple(args, "idOO(ddd)", &body, &t, &q_object, &v_object, &point[0], &point[1],
+                          &point[2]) ||
         !take_state(MODEL, q_object, v_object, &q, &v))
         return NULL;
     const lw_status status = lw_body_velocity(MODEL, DATA, t, q.at, v.at, body, point, angular, linear);
@@ -418,7 +475,8 @@ static PyObject *model_energy(PyObject *self, PyObject *args) {
     double t;
     PyObject *q_object, *v_object;
     numbers q, v;
-    if (!PyArg_ParseTuple(args, "dOO", &t, &q_object, &v_object) || !take_state(MODEL, q_object, v_object, &q, &v))
+    if (!PyArg_ParseTuple(args, "dOO", &t, &q_object, &v_object) ||
+        !take_state(MODEL, q_object, v_object, &q, &v))
         return NULL;
     const lw_energy energy = lw_energy_of(MODEL, DATA, t, q.at, v.at);
     numbers_release(&q);
@@ -431,7 +489,8 @@ static PyObject *model_momentum(PyObject *self, PyObject *args) {
     double t, linear[3], angular[3];
     PyObject *q_object, *v_object;
     numbers q, v;
-    if (!PyArg_ParseTuple(args, "dOO", &t, &q_object, &v_object) || !take_state(MODEL, q_object, v_object, &q, &v))
+    if (!PyArg_ParseTuple(args, "dOO", &t, &q_object, &v_object) ||
+        !take_state(MODEL, q_object, v_object, &q, &v))
         return NULL;
     const lw_status status = lw_momentum(MODEL, DATA, t, q.at, v.at, linear, angular);
     numbers_release(&q);
@@ -449,7 +508,8 @@ static PyObject *model_integrate(PyObject *self, PyObject *args) {
     double dt;
     PyObject *q_object, *v_object;
     numbers q, v, out;
-    if (!PyArg_ParseTuple(args, "OOd", &q_object, &v_object, &dt) || !take_state(MODEL, q_object, v_object, &q, &v))
+    if (!PyArg_ParseTuple(args, "OOd", &q_object, &v_object, &dt) ||
+        !take_state(MODEL, q_object, v_object, &q, &v))
         return NULL;
     const int nq = lw_model_q_size(MODEL);
     lw_status status = LW_ERROR_MEMORY;
@@ -476,18 +536,16 @@ static PyMethodDef model_methods[] = {
     {"_energy", model_energy, METH_VARARGS, "Kinetic and potential energy."},
     {"_momentum", model_momentum, METH_VARARGS, "Linear and angular momentum."},
     {"_integrate", model_integrate, METH_VARARGS, "q moved along speeds."},
-    {"to_bytes", model_bytes, METH_NOARGS, "to_bytes()\n--\n\nThe model as bytes, from which linkwork.from_bytes makes the same model again."},
+    {"to_bytes", model_bytes, METH_NOARGS,
+     "to_bytes()\n--\n\nThe model as bytes, from which linkwork.from_bytes makes the same model again."},
     {"_write", model_write, METH_VARARGS, "Writes the model file."},
     {NULL, NULL, 0, NULL}};
 
-static PyType_Slot model_slots[] = {{Py_tp_new, model_new},
-                                    {Py_tp_dealloc, model_dealloc},
-                                    {Py_tp_methods, model_methods},
-                                    {Py_tp_getset, model_getset},
-                                    {Py_tp_doc, "A compiled mechanism."},
-                                    {0, NULL}};
-PyType_Spec model_spec = {"linkwork._core.Model", sizeof(model_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                          model_slots};
+static PyType_Slot model_slots[] = {
+    {Py_tp_new, model_new},       {Py_tp_dealloc, model_dealloc},       {Py_tp_methods, model_methods},
+    {Py_tp_getset, model_getset}, {Py_tp_doc, "A compiled mechanism."}, {0, NULL}};
+PyType_Spec model_spec = {"linkwork._core.Model", sizeof(model_object), 0,
+                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, model_slots};
 
 /* --- functions of the module --------------------------------------------------------------------- */
 
@@ -514,6 +572,7 @@ static PyObject *integrators_list(PyObject *module, PyObject *ignored) {
     return list;
 }
 
-PyMethodDef model_functions[] = {{"methods", methods_list, METH_NOARGS, "Names and summaries of the methods."},
-                                 {"integrators", integrators_list, METH_NOARGS, "Names and summaries of the integrators."},
-                                 {NULL, NULL, 0, NULL}};
+PyMethodDef model_functions[] = {
+    {"methods", methods_list, METH_NOARGS, "Names and summaries of the methods."},
+    {"integrators", integrators_list, METH_NOARGS, "Names and summaries of the integrators."},
+    {NULL, NULL, 0, NULL}};

@@ -47,7 +47,8 @@ static void force(double t, const double *q, const double *v, double *tau, void 
     memcpy(c->force_q_at, q, (size_t)c->nq * sizeof *q);
     memcpy(c->force_v_at, v, (size_t)c->nv * sizeof *v);
     PyObject *time = PyFloat_FromDouble(t);
-    PyObject *answer = time ? PyObject_CallFunctionObjArgs(c->force, time, c->force_q, c->force_v, NULL) : NULL;
+    PyObject *answer =
+        time ? PyObject_CallFunctionObjArgs(c->force, time, c->force_q, c->force_v, NULL) : NULL;
     numbers n;
     if (answer && numbers_read(answer, "what force returns", c->nv, false, &n)) {
         for (Py_ssize_t k = 0; k < c->nv; k++) tau[k] += n.at[k];
@@ -80,7 +81,8 @@ static bool take_number(PyObject *value, double *to) {
 static bool take_force(run_context *c, PyObject *value) {
     if (value == Py_None) return true;
     if (!PyCallable_Check(value)) {
-        PyErr_SetString(PyExc_TypeError, "force has to be a function force(t, q, v) that returns joint forces");
+        PyErr_SetString(PyExc_TypeError,
+                        "force has to be a function force(t, q, v) that returns joint forces");
         return false;
     }
     numbers q, v;
@@ -102,14 +104,22 @@ static bool take_option(run_context *c, const lw_model *model, const char *name,
     const struct {
         const char *name;
         const char **to;
-    } texts[] = {{"method", &o->method},           {"integrator", &o->integrator}, {"drift", &o->drift},
-                 {"independent", &o->independent}, {"reaction_scheme", &o->reactions}};
+    } texts[] = {{"method", &o->method},
+                 {"integrator", &o->integrator},
+                 {"drift", &o->drift},
+                 {"independent", &o->independent},
+                 {"reaction_scheme", &o->reactions}};
     const struct {
         const char *name;
         double *to;
-    } values[] = {{"start", &o->start},   {"end", &o->end},         {"step", &o->step},
-                  {"tolerance", &o->tolerance}, {"output", &o->output}, {"penalty", &o->penalty},
-                  {"baumgarte_alpha", &o->baumgarte_alpha}, {"baumgarte_beta", &o->baumgarte_beta}};
+    } values[] = {{"start", &o->start},
+                  {"end", &o->end},
+                  {"step", &o->step},
+                  {"tolerance", &o->tolerance},
+                  {"output", &o->output},
+                  {"penalty", &o->penalty},
+                  {"baumgarte_alpha", &o->baumgarte_alpha},
+                  {"baumgarte_beta", &o->baumgarte_beta}};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         if (strcmp(name, texts[k].name) == 0) return take_text(c, value, texts[k].to);
     for (size_t k = 0; k < sizeof values / sizeof *values; k++)
@@ -133,8 +143,10 @@ static bool take_option(run_context *c, const lw_model *model, const char *name,
     }
     if (strcmp(name, "q") == 0) return numbers_read(value, "q", c->nq, true, &c->q);
     if (strcmp(name, "v") == 0) return numbers_read(value, "v", c->nv, true, &c->v);
-    if (strcmp(name, "states") == 0) return numbers_read(value, "states", lw_model_state_count(model), true, &c->states);
-    if (strcmp(name, "inputs") == 0) return numbers_read(value, "inputs", lw_model_input_count(model), true, &c->inputs);
+    if (strcmp(name, "states") == 0)
+        return numbers_read(value, "states", lw_model_state_count(model), true, &c->states);
+    if (strcmp(name, "inputs") == 0)
+        return numbers_read(value, "inputs", lw_model_input_count(model), true, &c->inputs);
     PyErr_Format(PyExc_TypeError, "there is no option \"%s\"", name);
     return false;
 }
@@ -153,9 +165,10 @@ static bool settle_steps(run_context *c, PyObject *options) {
     const bool step = given(options, "step"), tolerance = given(options, "tolerance"),
                integrator = given(options, "integrator");
     if (step && tolerance && !integrator) {
-        PyErr_SetString(PyExc_ValueError, "step and tolerance exclude each other: a step belongs to rk4, a tolerance to "
-                                          "the adaptive integrators; give one of them, or name the integrator whose "
-                                          "largest step `step` shall be");
+        PyErr_SetString(PyExc_ValueError,
+                        "step and tolerance exclude each other: a step belongs to rk4, a tolerance to "
+                        "the adaptive integrators; give one of them, or name the integrator whose "
+                        "largest step `step` shall be");
         return false;
     }
     if (tolerance && !step) {
@@ -213,8 +226,9 @@ PyObject *run_context_raise(run_context *c, lw_status status, const lw_error *er
 /* --- summaries ----------------------------------------------------------------------------------- */
 
 PyObject *ledger_of(const lw_ledger *l) {
-    return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d}", "kinetic", l->kinetic, "potential", l->potential, "drives",
-                         l->drives, "forces", l->forces, "dissipation", l->dissipation, "unaccounted", l->unaccounted);
+    return Py_BuildValue("{s:d,s:d,s:d,s:d,s:d,s:d}", "kinetic", l->kinetic, "potential", l->potential,
+                         "drives", l->drives, "forces", l->forces, "dissipation", l->dissipation,
+                         "unaccounted", l->unaccounted);
 }
 
 PyObject *summary_of(const lw_run_summary *s) {
@@ -227,13 +241,13 @@ PyObject *summary_of(const lw_run_summary *s) {
     PyObject *ledger = ledger_of(&s->ledger);
     PyObject *summary =
         reasons && ledger
-            ? Py_BuildValue("{s:s,s:s,s:d,s:l,s:l,s:l,s:l,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:O,s:O,s:O}", "method", s->method,
-                            "integrator", s->integrator, "t_end", s->t_end, "steps", s->steps, "evaluations",
-                            s->evaluations, "rejected", s->rejected, "samples", s->samples, "wall_s", s->wall_s,
-                            "energy_initial", s->energy_initial, "energy_final", s->energy_final, "energy_max_drift",
-                            s->energy_max_drift, "position_max", s->position_max, "velocity_max", s->velocity_max,
-                            "balance_max", s->balance_max, "ledger", ledger, "ok", s->verdict.ok ? Py_True : Py_False,
-                            "reasons", reasons)
+            ? Py_BuildValue("{s:s,s:s,s:d,s:l,s:l,s:l,s:l,s:d,s:d,s:d,s:d,s:d,s:d,s:d,s:O,s:O,s:O}", "method",
+                            s->method, "integrator", s->integrator, "t_end", s->t_end, "steps", s->steps,
+                            "evaluations", s->evaluations, "rejected", s->rejected, "samples", s->samples,
+                            "wall_s", s->wall_s, "energy_initial", s->energy_initial, "energy_final",
+                            s->energy_final, "energy_max_drift", s->energy_max_drift, "position_max",
+                            s->position_max, "velocity_max", s->velocity_max, "balance_max", s->balance_max,
+                            "ledger", ledger, "ok", s->verdict.ok ? Py_True : Py_False, "reasons", reasons)
             : NULL;
     Py_XDECREF(reasons);
     Py_XDECREF(ledger);
@@ -248,8 +262,7 @@ typedef struct noted {
 } noted;
 
 typedef struct recording_object {
-    PyObject_HEAD
-    model_object *model;
+    PyObject_HEAD model_object *model;
     lw_recording *samples;
     lw_record *record; /* evaluated while the run goes on, since events may change parameters */
     double *rows;
@@ -325,7 +338,8 @@ static PyObject *recording_new(PyTypeObject *type, PyObject *args, PyObject *key
     model_object *model;
     observer o;
     memset(&o, 0, sizeof o);
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O!z", names, &model_arg, &PyDict_Type, &options, &record) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O!z", names, &model_arg, &PyDict_Type, &options,
+                                     &record) ||
         !is_model(model_arg, &model))
         return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -356,16 +370,19 @@ static PyObject *recording_new(PyTypeObject *type, PyObject *args, PyObject *key
         if (!self->final_q || !self->final_v) status = LW_ERROR_MEMORY;
     }
     if (status == LW_OK) {
-        Py_BEGIN_ALLOW_THREADS
-        status = lw_simulate(model->model, ro, self->final_q, self->final_v, &self->summary, &error);
-        Py_END_ALLOW_THREADS
-        if (o.status != LW_OK) status = o.status, error = (lw_error){0};
+        Py_BEGIN_ALLOW_THREADS status =
+            lw_simulate(model->model, ro, self->final_q, self->final_v, &self->summary, &error);
+        Py_END_ALLOW_THREADS if (o.status != LW_OK) status = o.status, error = (lw_error){0};
     }
     if (status == LW_OK) {
         snprintf(self->method, sizeof self->method, "%s", self->summary.method);
         snprintf(self->integrator, sizeof self->integrator, "%s", self->summary.integrator);
         self->summary.method = self->method, self->summary.integrator = self->integrator;
-        self->told = (lw_run_options){.start = ro->start, .end = ro->end, .step = ro->step, .tolerance = ro->tolerance, .output = ro->output};
+        self->told = (lw_run_options){.start = ro->start,
+                                      .end = ro->end,
+                                      .step = ro->step,
+                                      .tolerance = ro->tolerance,
+                                      .output = ro->output};
     }
     if (status != LW_OK || o.context.failed) {
         run_context_raise(&o.context, status, &error);
@@ -403,8 +420,9 @@ static PyObject *recording_table(PyObject *object, PyObject *ignored) {
 
 static bool is_complete(const recording_object *self) {
     if (self->complete) return true;
-    PyErr_SetString(PyExc_ValueError, "an event has changed a parameter during this run, so that samples cannot be "
-                                      "evaluated afterwards; name the quantities in record= when the run is made");
+    PyErr_SetString(PyExc_ValueError,
+                    "an event has changed a parameter during this run, so that samples cannot be "
+                    "evaluated afterwards; name the quantities in record= when the run is made");
     return false;
 }
 
@@ -420,17 +438,19 @@ static PyObject *recording_evaluate(PyObject *object, PyObject *args) {
     const size_t width = lw_record_count(record), count = lw_recording_count(self->samples);
     lw_sample sample;
     if (lw_recording_at(self->samples, 0, &sample) == LW_OK &&
-        ((lw_record_reactions(record) && !sample.reactions) || (lw_record_accelerations(record) && !sample.vdot))) {
+        ((lw_record_reactions(record) && !sample.reactions) ||
+         (lw_record_accelerations(record) && !sample.vdot))) {
         lw_record_destroy(record);
-        PyErr_Format(PyExc_ValueError, "%s needs accelerations or reactions, which this run has not kept; name it in "
-                                       "record= when the run is made", list);
+        PyErr_Format(PyExc_ValueError,
+                     "%s needs accelerations or reactions, which this run has not kept; name it in "
+                     "record= when the run is made",
+                     list);
         return NULL;
     }
     double *rows = malloc((count * width + 1) * sizeof *rows);
     if (!rows) status = LW_ERROR_MEMORY;
     if (status == LW_OK) {
-        Py_BEGIN_ALLOW_THREADS
-        for (size_t k = 0; k < count && status == LW_OK; k++) {
+        Py_BEGIN_ALLOW_THREADS for (size_t k = 0; k < count && status == LW_OK; k++) {
             status = lw_recording_at(self->samples, k, &sample);
             if (status == LW_OK) status = lw_record_row(record, &sample, rows + k * width);
         }
@@ -468,8 +488,7 @@ static PyObject *recording_save(PyObject *object, PyObject *args) {
     lw_results *results = NULL;
     lw_error error = {0};
     lw_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = lw_results_open(self->model->model, &options, &results, &error);
+    Py_BEGIN_ALLOW_THREADS status = lw_results_open(self->model->model, &options, &results, &error);
     if (status == LW_OK) {
         lw_sample sample;
         for (size_t k = 0; k < lw_recording_count(self->samples) && status == LW_OK; k++) {
@@ -482,8 +501,7 @@ static PyObject *recording_save(PyObject *object, PyObject *args) {
         const lw_status closed = lw_results_close(results, &self->summary, &error);
         if (status == LW_OK) status = closed;
     }
-    Py_END_ALLOW_THREADS
-    Py_DECREF(path);
+    Py_END_ALLOW_THREADS Py_DECREF(path);
     if (status != LW_OK) return raise_error(status, &error);
     Py_RETURN_NONE;
 }
@@ -502,8 +520,7 @@ static PyObject *recording_view(PyObject *object, PyObject *args) {
     lw_error error = {0};
     lw_status status;
     const char *text = PyBytes_AsString(path);
-    Py_BEGIN_ALLOW_THREADS
-    status = lw_animation_create(self->model->model, NULL, &animation, &error);
+    Py_BEGIN_ALLOW_THREADS status = lw_animation_create(self->model->model, NULL, &animation, &error);
     lw_sample sample;
     for (size_t k = 0; k < lw_recording_count(self->samples) && status == LW_OK; k++) {
         status = lw_recording_at(self->samples, k, &sample);
@@ -516,8 +533,7 @@ static PyObject *recording_view(PyObject *object, PyObject *args) {
     const lw_animation *const all[] = {animation};
     if (status == LW_OK) status = lw_view_write(all, 1, text, &options, &error);
     lw_animation_destroy(animation);
-    Py_END_ALLOW_THREADS
-    Py_DECREF(path);
+    Py_END_ALLOW_THREADS Py_DECREF(path);
     if (status != LW_OK) return raise_error(status, &error);
     Py_RETURN_NONE;
 }
@@ -560,9 +576,11 @@ static PyMethodDef recording_methods[] = {
     {"final", recording_final, METH_NOARGS, "The final state (q, v)."},
     {NULL, NULL, 0, NULL}};
 
-static PyType_Slot recording_slots[] = {{Py_tp_new, recording_new},
-                                        {Py_tp_dealloc, recording_dealloc},
-                                        {Py_tp_methods, recording_methods},
-                                        {Py_tp_doc, "A whole run, made by Recording(model, options, record)."},
-                                        {0, NULL}};
-PyType_Spec recording_spec = {"linkwork._core.Recording", sizeof(recording_object), 0, Py_TPFLAGS_DEFAULT, recording_slots};
+static PyType_Slot recording_slots[] = {
+    {Py_tp_new, recording_new},
+    {Py_tp_dealloc, recording_dealloc},
+    {Py_tp_methods, recording_methods},
+    {Py_tp_doc, "A whole run, made by Recording(model, options, record)."},
+    {0, NULL}};
+PyType_Spec recording_spec = {"linkwork._core.Recording", sizeof(recording_object), 0, Py_TPFLAGS_DEFAULT,
+                              recording_slots};

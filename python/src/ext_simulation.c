@@ -10,8 +10,7 @@
 #include <string.h>
 
 typedef struct simulation_object {
-    PyObject_HEAD
-    model_object *model;
+    PyObject_HEAD model_object *model;
     lw_simulation *simulation;
     run_context context; /* its options; call-backs use it as long as the simulation lives */
     bool filled, busy;
@@ -36,10 +35,9 @@ static PyObject *simulation_new(PyTypeObject *type, PyObject *args, PyObject *ke
     }
     lw_error error = {0};
     lw_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = lw_simulation_create(model->model, &self->context.options, NULL, &self->simulation, &error);
-    Py_END_ALLOW_THREADS
-    if (status != LW_OK || self->context.failed) {
+    Py_BEGIN_ALLOW_THREADS status =
+        lw_simulation_create(model->model, &self->context.options, NULL, &self->simulation, &error);
+    Py_END_ALLOW_THREADS if (status != LW_OK || self->context.failed) {
         run_context_raise(&self->context, status, &error);
         Py_CLEAR(self);
     }
@@ -66,8 +64,9 @@ static simulation_object *ready(PyObject *object) {
     if (!self->simulation)
         PyErr_SetString(PyExc_ValueError, "the simulation has been closed");
     else if (self->busy)
-        PyErr_SetString(PyExc_RuntimeError, "this simulation is at work in another thread, or is advancing; give every "
-                                            "thread its own");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "this simulation is at work in another thread, or is advancing; give every "
+                        "thread its own");
     else
         return self;
     return NULL;
@@ -96,10 +95,8 @@ static PyObject *simulation_advance(PyObject *object, PyObject *time) {
     error.message[0] = '\0';
     lw_status status;
     self->busy = true;
-    Py_BEGIN_ALLOW_THREADS
-    status = lw_simulation_advance(self->simulation, t, &error);
-    Py_END_ALLOW_THREADS
-    self->busy = false;
+    Py_BEGIN_ALLOW_THREADS status = lw_simulation_advance(self->simulation, t, &error);
+    Py_END_ALLOW_THREADS self->busy = false;
     return finish(self, status, &error);
 }
 
@@ -111,10 +108,8 @@ static PyObject *simulation_step(PyObject *object, PyObject *ignored) {
     error.message[0] = '\0';
     lw_status status;
     self->busy = true;
-    Py_BEGIN_ALLOW_THREADS
-    status = lw_simulation_step(self->simulation, &error);
-    Py_END_ALLOW_THREADS
-    self->busy = false;
+    Py_BEGIN_ALLOW_THREADS status = lw_simulation_step(self->simulation, &error);
+    Py_END_ALLOW_THREADS self->busy = false;
     return finish(self, status, &error);
 }
 
@@ -179,7 +174,8 @@ static PyObject *simulation_set_input(PyObject *object, PyObject *args) {
 static PyObject *simulation_set_inputs(PyObject *object, PyObject *given) {
     simulation_object *self = ready(object);
     numbers n;
-    if (!self || !numbers_read(given, "inputs", lw_model_input_count(self->model->model), false, &n)) return NULL;
+    if (!self || !numbers_read(given, "inputs", lw_model_input_count(self->model->model), false, &n))
+        return NULL;
     const lw_status status = lw_simulation_set_inputs(self->simulation, n.at);
     numbers_release(&n);
     if (status != LW_OK) return raise_error(status, NULL);
@@ -233,7 +229,8 @@ static PyObject *simulation_states(PyObject *object, PyObject *ignored) {
 static PyObject *simulation_set_states(PyObject *object, PyObject *given) {
     simulation_object *self = ready(object);
     numbers n;
-    if (!self || !numbers_read(given, "states", lw_model_state_count(self->model->model), false, &n)) return NULL;
+    if (!self || !numbers_read(given, "states", lw_model_state_count(self->model->model), false, &n))
+        return NULL;
     const lw_status status = lw_simulation_set_states(self->simulation, n.at);
     numbers_release(&n);
     if (status != LW_OK) return raise_error(status, NULL);
@@ -251,7 +248,8 @@ static PyObject *simulation_accelerations(PyObject *object, PyObject *ignored) {
     }
     lw_error error = {0};
     const lw_status status = lw_simulation_accelerations(self->simulation, vdot.at, reactions.at, &error);
-    PyObject *a = numbers_result(&vdot, status, &error), *b = a ? numbers_result(&reactions, status, &error) : NULL;
+    PyObject *a = numbers_result(&vdot, status, &error),
+             *b = a ? numbers_result(&reactions, status, &error) : NULL;
     if (!a) numbers_release(&reactions);
     PyObject *both = b ? PyTuple_Pack(2, a, b) : NULL;
     Py_XDECREF(a);
@@ -319,7 +317,8 @@ static PyObject *simulation_time(PyObject *object, void *closure) {
 static PyObject *simulation_method(PyObject *object, void *closure) {
     simulation_object *self = ready(object);
     if (!self) return NULL;
-    return PyUnicode_FromString(closure ? lw_simulation_integrator(self->simulation) : lw_simulation_method(self->simulation));
+    return PyUnicode_FromString(closure ? lw_simulation_integrator(self->simulation)
+                                        : lw_simulation_method(self->simulation));
 }
 
 static PyObject *simulation_model(PyObject *object, void *closure) {
@@ -342,39 +341,42 @@ static PyMethodDef simulation_methods[] = {
     {"close", simulation_close, METH_NOARGS, "close($self)\n--\n\nFrees its memory. May be called twice."},
     {"state", simulation_state, METH_NOARGS, "state($self)\n--\n\nThe present q, (nq,), and v, (nv,)."},
     {"_set_state", simulation_set_state, METH_VARARGS, "Goes on from (t, q, v)."},
-    {"reset", simulation_reset, METH_NOARGS, "reset($self)\n--\n\nBack to the state, time, inputs and parameters of the start."},
+    {"reset", simulation_reset, METH_NOARGS,
+     "reset($self)\n--\n\nBack to the state, time, inputs and parameters of the start."},
     {"_set_input", simulation_set_input, METH_VARARGS, "An input by its index."},
     {"_set_inputs", simulation_set_inputs, METH_O, "All inputs."},
     {"_inputs", simulation_inputs, METH_NOARGS, "Values of all inputs."},
     {"set_parameter", simulation_set_parameter, METH_VARARGS,
-     "set_parameter($self, name, value)\n--\n\nAnother value of a parameter that enters nothing but forces. Compiles the "
+     "set_parameter($self, name, value)\n--\n\nAnother value of a parameter that enters nothing but forces. "
+     "Compiles the "
      "model again; use an input for what changes all the time."},
     {"_outputs", simulation_outputs, METH_NOARGS, "Values of all outputs."},
     {"_states", simulation_states, METH_NOARGS, "Values of the user states."},
     {"_set_states", simulation_set_states, METH_O, "Other values of the user states."},
     {"accelerations", simulation_accelerations, METH_NOARGS,
      "accelerations($self)\n--\n\nAccelerations, (nv,), and reactions, (joints, 6), of the present state."},
-    {"ledger", simulation_ledger, METH_NOARGS, "ledger($self)\n--\n\nEnergies, and where the energy went, J."},
+    {"ledger", simulation_ledger, METH_NOARGS,
+     "ledger($self)\n--\n\nEnergies, and where the energy went, J."},
     {"summary", simulation_summary, METH_NOARGS, "summary($self)\n--\n\nSteps, evaluations, verdict so far."},
     {"event", simulation_event, METH_NOARGS,
      "event($self)\n--\n\nThe name of the model's event that has stopped the last call, or None."},
-    {"save", simulation_save, METH_NOARGS, "save($self)\n--\n\nEverything that the further motion depends on, as bytes."},
+    {"save", simulation_save, METH_NOARGS,
+     "save($self)\n--\n\nEverything that the further motion depends on, as bytes."},
     {"restore", simulation_restore, METH_VARARGS,
      "restore($self, snapshot)\n--\n\nBack to a snapshot; the same calls then give the same bits."},
     {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef simulation_getset[] = {{"time", simulation_time, NULL, "The present time, s.", NULL},
-                                          {"method", simulation_method, NULL, "The name of its method.", NULL},
-                                          {"integrator", simulation_method, NULL, "The name of its integrator.", (void *)1},
-                                          {"model", simulation_model, NULL, "Its model.", NULL},
-                                          {"closed", simulation_closed, NULL, "Whether it has been closed.", NULL},
-                                          {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef simulation_getset[] = {
+    {"time", simulation_time, NULL, "The present time, s.", NULL},
+    {"method", simulation_method, NULL, "The name of its method.", NULL},
+    {"integrator", simulation_method, NULL, "The name of its integrator.", (void *)1},
+    {"model", simulation_model, NULL, "Its model.", NULL},
+    {"closed", simulation_closed, NULL, "Whether it has been closed.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 
-static PyType_Slot simulation_slots[] = {{Py_tp_new, simulation_new},
-                                         {Py_tp_dealloc, simulation_dealloc},
-                                         {Py_tp_methods, simulation_methods},
-                                         {Py_tp_getset, simulation_getset},
-                                         {Py_tp_doc, "A model in motion."},
-                                         {0, NULL}};
+static PyType_Slot simulation_slots[] = {
+    {Py_tp_new, simulation_new},         {Py_tp_dealloc, simulation_dealloc},
+    {Py_tp_methods, simulation_methods}, {Py_tp_getset, simulation_getset},
+    {Py_tp_doc, "A model in motion."},   {0, NULL}};
 PyType_Spec simulation_spec = {"linkwork._core.Simulation", sizeof(simulation_object), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, simulation_slots};

@@ -10,8 +10,7 @@
 #include <string.h>
 
 typedef struct solver_object {
-    PyObject_HEAD
-    model_object *model;
+    PyObject_HEAD model_object *model;
     lw_solver *solver;
     double *inputs, *states; /* which the solver reads at every call; NULL: the defaults */
     int nq, nv, joints;
@@ -20,7 +19,8 @@ typedef struct solver_object {
 
 static bool enter(bool *busy, const char *what) {
     if (*busy) {
-        PyErr_Format(PyExc_RuntimeError, "this %s is at work in another thread; give every thread its own", what);
+        PyErr_Format(PyExc_RuntimeError, "this %s is at work in another thread; give every thread its own",
+                     what);
         return false;
     }
     *busy = true;
@@ -47,8 +47,8 @@ static PyObject *solver_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     int checked = 1;
     double penalty = 0;
     model_object *model;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|z$OOpOd", names, &model_arg, &method, &inputs, &states, &checked,
-                                     &driven, &penalty) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|z$OOpOd", names, &model_arg, &method, &inputs,
+                                     &states, &checked, &driven, &penalty) ||
         !is_model(model_arg, &model))
         return NULL;
     lw_solver_options options;
@@ -81,10 +81,8 @@ static PyObject *solver_new(PyTypeObject *type, PyObject *args, PyObject *keywor
         }
         options.driven = driven_names;
     }
-    Py_BEGIN_ALLOW_THREADS
-    status = lw_solver_create(model->model, &options, NULL, &self->solver, &error);
-    Py_END_ALLOW_THREADS
-    if (status != LW_OK) {
+    Py_BEGIN_ALLOW_THREADS status = lw_solver_create(model->model, &options, NULL, &self->solver, &error);
+    Py_END_ALLOW_THREADS if (status != LW_OK) {
         raise_error(status, &error);
         goto fail;
     }
@@ -111,11 +109,12 @@ static void solver_dealloc(PyObject *object) {
 }
 
 /* Arguments of a call by position or by keyword; what is not given is NULL. */
-static bool arguments(PyObject *const *args, Py_ssize_t count, PyObject *keywords, const char *const *names, int most,
-                      int positional, PyObject **out) {
+static bool arguments(PyObject *const *args, Py_ssize_t count, PyObject *keywords, const char *const *names,
+                      int most, int positional, PyObject **out) {
     for (int k = 0; k < most; k++) out[k] = NULL;
     if (count > positional) {
-        PyErr_Format(PyExc_TypeError, "%zd arguments by position, at most %d are taken so", count, positional);
+        PyErr_Format(PyExc_TypeError, "%zd arguments by position, at most %d are taken so", count,
+                     positional);
         return false;
     }
     for (Py_ssize_t k = 0; k < count; k++) out[k] = args[k];
@@ -125,7 +124,8 @@ static bool arguments(PyObject *const *args, Py_ssize_t count, PyObject *keyword
         int k = 0;
         while (k < most && PyUnicode_CompareWithASCIIString(keyword, names[k]) != 0) k++;
         if (k == most || out[k]) {
-            PyErr_Format(PyExc_TypeError, k == most ? "there is no argument \"%U\"" : "\"%U\" is given twice", keyword);
+            PyErr_Format(PyExc_TypeError, k == most ? "there is no argument \"%U\"" : "\"%U\" is given twice",
+                         keyword);
             return false;
         }
         out[k] = args[count + j];
@@ -142,8 +142,20 @@ static bool number_of(PyObject *object, const char *name, double *value) {
     return *value != -1 || !PyErr_Occurred();
 }
 
+/* After a failure: the first number that is not finite, which then is the reason. */
+static bool all_finite(const char *name, const numbers *n, int size) {
+    for (int k = 0; n->at && k < size; k++)
+        if (!isfinite(n->at[k])) {
+            PyErr_Format(PyExc_ValueError, "%s[%d] is %s; the numbers of a state have to be finite", name, k,
+                         isnan(n->at[k]) ? "nan" : "infinite");
+            return false;
+        }
+    return true;
+}
+
 /* Both calls take t, q, v, one more vector of nv, which accelerations may lack, and out. */
-static PyObject *dynamics(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords, bool inverse) {
+static PyObject *dynamics(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords,
+                          bool inverse) {
     static const char *const forward_names[] = {"t", "q", "v", "tau", "out"};
     static const char *const inverse_names[] = {"t", "q", "v", "vdot", "out"};
     const char *const *names = inverse ? inverse_names : forward_names;
@@ -153,20 +165,23 @@ static PyObject *dynamics(PyObject *object, PyObject *const *args, Py_ssize_t co
     numbers q = {0}, v = {0}, other = {0}, out = {0};
     PyObject *result = NULL;
     if (!arguments(args, count, keywords, names, 5, 4, given) || !number_of(given[0], "t", &t)) return NULL;
-    if (numbers_read(given[1], "q", self->nq, false, &q) && numbers_read(given[2], "v", self->nv, false, &v) &&
+    if (numbers_read(given[1], "q", self->nq, false, &q) &&
+        numbers_read(given[2], "v", self->nv, false, &v) &&
         numbers_read(given[3], names[3], self->nv, !inverse, &other) &&
-        numbers_write(given[4], "out", self->nv, 0, &out) && numbers_apart(&out, self->nv, &q, self->nq, "q") &&
-        numbers_apart(&out, self->nv, &v, self->nv, "v") && numbers_apart(&out, self->nv, &other, self->nv, names[3]) &&
-        enter(&self->busy, "solver")) {
+        numbers_write(given[4], "out", self->nv, 0, &out) &&
+        numbers_apart(&out, self->nv, &q, self->nq, "q") &&
+        numbers_apart(&out, self->nv, &v, self->nv, "v") &&
+        numbers_apart(&out, self->nv, &other, self->nv, names[3]) && enter(&self->busy, "solver")) {
         lw_error error;
         error.message[0] = '\0';
         lw_status status;
-        Py_BEGIN_ALLOW_THREADS
-        status = inverse ? lw_solver_inverse_dynamics(self->solver, t, q.at, v.at, other.at, out.at, &error)
-                         : lw_solver_accelerations(self->solver, t, q.at, v.at, other.at, out.at, &error);
-        Py_END_ALLOW_THREADS
-        self->busy = false;
-        result = numbers_result(&out, status, &error);
+        Py_BEGIN_ALLOW_THREADS status =
+            inverse ? lw_solver_inverse_dynamics(self->solver, t, q.at, v.at, other.at, out.at, &error)
+                    : lw_solver_accelerations(self->solver, t, q.at, v.at, other.at, out.at, &error);
+        Py_END_ALLOW_THREADS self->busy = false;
+        if (status == LW_OK || (all_finite("q", &q, self->nq) && all_finite("v", &v, self->nv) &&
+                                all_finite(names[3], &other, self->nv)))
+            result = numbers_result(&out, status, &error);
     }
     numbers_release(&q);
     numbers_release(&v);
@@ -175,7 +190,8 @@ static PyObject *dynamics(PyObject *object, PyObject *const *args, Py_ssize_t co
     return result;
 }
 
-static PyObject *solver_accelerations(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+static PyObject *solver_accelerations(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                                      PyObject *keywords) {
     return dynamics(self, args, count, keywords, false);
 }
 
@@ -252,10 +268,8 @@ static PyObject *solver_mobility(PyObject *object, PyObject *args, PyObject *key
     lw_status status = LW_ERROR_ARGUMENT;
     const bool entered = enter(&self->busy, "solver");
     if (entered) {
-        Py_BEGIN_ALLOW_THREADS
-        status = lw_solver_mobility(self->solver, t, q.at, &mobility, &error);
-        Py_END_ALLOW_THREADS
-        self->busy = false;
+        Py_BEGIN_ALLOW_THREADS status = lw_solver_mobility(self->solver, t, q.at, &mobility, &error);
+        Py_END_ALLOW_THREADS self->busy = false;
     }
     numbers_release(&q);
     if (!entered) return NULL;
@@ -280,10 +294,9 @@ static PyObject *solver_tangent(PyObject *object, PyObject *args, PyObject *keyw
         else if (mobility == 0)
             result = PyObject_CallFunction(the_module.empty, "((ii))", self->nv, 0);
         else if (numbers_write(NULL, "out", self->nv, mobility, &out)) {
-            Py_BEGIN_ALLOW_THREADS
-            status = lw_solver_tangent_basis(self->solver, t, q.at, mobility, out.at, NULL, &error);
-            Py_END_ALLOW_THREADS
-            result = numbers_result(&out, status, &error);
+            Py_BEGIN_ALLOW_THREADS status =
+                lw_solver_tangent_basis(self->solver, t, q.at, mobility, out.at, NULL, &error);
+            Py_END_ALLOW_THREADS result = numbers_result(&out, status, &error);
         }
         self->busy = false;
     }
@@ -298,7 +311,8 @@ static PyObject *solver_mass(PyObject *object, PyObject *args, PyObject *keyword
     PyObject *q_object, *basis_object = NULL, *out_object = NULL, *result = NULL;
     double t;
     numbers q, basis = {0}, out;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "dO|O$O", names, &t, &q_object, &basis_object, &out_object) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "dO|O$O", names, &t, &q_object, &basis_object,
+                                     &out_object) ||
         !numbers_read(q_object, "q", self->nq, false, &q))
         return NULL;
     Py_ssize_t columns = self->nv;
@@ -324,10 +338,9 @@ static PyObject *solver_mass(PyObject *object, PyObject *args, PyObject *keyword
         lw_error error = {0};
         lw_status status;
         if (enter(&self->busy, "solver")) {
-            Py_BEGIN_ALLOW_THREADS
-            status = lw_solver_mass_matrix(self->solver, t, q.at, (int)columns, unit ? unit : basis.at, out.at, &error);
-            Py_END_ALLOW_THREADS
-            self->busy = false;
+            Py_BEGIN_ALLOW_THREADS status = lw_solver_mass_matrix(self->solver, t, q.at, (int)columns,
+                                                                  unit ? unit : basis.at, out.at, &error);
+            Py_END_ALLOW_THREADS self->busy = false;
             result = numbers_result(&out, status, &error);
         } else
             numbers_release(&out);
@@ -348,14 +361,15 @@ static PyObject *solver_closures(PyObject *object, PyObject *args, PyObject *key
         !numbers_read(q_object, "q", self->nq, false, &q))
         return NULL;
     const int rows = lw_solver_row_count(self->solver);
-    if (numbers_read(v_object, "v", self->nv, true, &v) && numbers_write(NULL, "out", rows, self->nv, &jacobian)) {
+    if (numbers_read(v_object, "v", self->nv, true, &v) &&
+        numbers_write(NULL, "out", rows, self->nv, &jacobian)) {
         if (numbers_write(NULL, "out", rows, 0, &bias)) {
             lw_error error = {0};
             lw_status status = LW_OK;
             if (enter(&self->busy, "solver")) {
                 if (rows > 0)
-                    status = lw_solver_closure_jacobian(self->solver, t, q.at, v.at, jacobian.at, v.at ? bias.at : NULL,
-                                                        &error);
+                    status = lw_solver_closure_jacobian(self->solver, t, q.at, v.at, jacobian.at,
+                                                        v.at ? bias.at : NULL, &error);
                 self->busy = false;
                 PyObject *j = numbers_result(&jacobian, status, &error);
                 PyObject *b = j && v.at ? numbers_result(&bias, status, &error) : NULL;
@@ -407,11 +421,13 @@ static PyObject *solver_model(PyObject *self, void *closure) {
 /* The numbers of the inputs that the next calls take. */
 static PyObject *solver_set(PyObject *object, PyObject *given, bool states) {
     solver_object *self = (solver_object *)object;
-    const int size = states ? lw_model_state_count(self->model->model) : lw_model_input_count(self->model->model);
+    const int size =
+        states ? lw_model_state_count(self->model->model) : lw_model_input_count(self->model->model);
     double *to = states ? self->states : self->inputs;
     numbers n;
     if (!to) {
-        PyErr_Format(PyExc_RuntimeError, "this solver was made with the defaults of the %s; give %s= when it is made",
+        PyErr_Format(PyExc_RuntimeError,
+                     "this solver was made with the defaults of the %s; give %s= when it is made",
                      states ? "states" : "inputs", states ? "states" : "inputs");
         return NULL;
     }
@@ -431,22 +447,28 @@ static PyObject *solver_set_states(PyObject *self, PyObject *given) { return sol
 static PyMethodDef solver_methods[] = {
     {"accelerations", (PyCFunction)(void (*)(void))solver_accelerations, METH_FASTCALL | METH_KEYWORDS,
      "accelerations($self, t, q, v, tau=None, *, out=None)\n--\n\n"
-     "Accelerations vdot, (nv,), of a state under the model's forces and additional joint forces tau, (nv,), N or N m.\n"
+     "Accelerations vdot, (nv,), of a state under the model's forces and additional joint forces tau, (nv,), "
+     "N or N m.\n"
      "Loops and constraints are included, and the answer has passed the balance check unless checked=False."},
     {"inverse_dynamics", (PyCFunction)(void (*)(void))solver_inverse, METH_FASTCALL | METH_KEYWORDS,
      "inverse_dynamics($self, t, q, v, vdot, *, out=None)\n--\n\n"
-     "Joint forces tau, (nv,), that make the mechanism accelerate by vdot, loops included: of the driven joints, or of\n"
+     "Joint forces tau, (nv,), that make the mechanism accelerate by vdot, loops included: of the driven "
+     "joints, or of\n"
      "all joints of the tree. Where several do the same, the smallest ones (see unique_forces)."},
     {"reactions", (PyCFunction)(void (*)(void))solver_reactions, METH_VARARGS | METH_KEYWORDS,
      "reactions($self, *, out=None)\n--\n\n"
-     "Of the last accelerations or inverse dynamics: force and torque of the first body on the second through each\n"
+     "Of the last accelerations or inverse dynamics: force and torque of the first body on the second "
+     "through each\n"
      "joint, (joints, 6), world axes, N and N m."},
     {"unique_reactions", solver_unique, METH_NOARGS,
-     "unique_reactions($self)\n--\n\nWhether the model determines each component of the reactions, (joints, 6)."},
+     "unique_reactions($self)\n--\n\nWhether the model determines each component of the reactions, (joints, "
+     "6)."},
     {"unique_forces", solver_unique_forces, METH_NOARGS,
-     "unique_forces($self)\n--\n\nOf the last inverse dynamics: whether each force is the only one that does it, (nv,)."},
+     "unique_forces($self)\n--\n\nOf the last inverse dynamics: whether each force is the only one that does "
+     "it, (nv,)."},
     {"balance", solver_balance, METH_NOARGS,
-     "balance($self)\n--\n\nWhat the balance check found in the last answer, relative to what acts in the worst place."},
+     "balance($self)\n--\n\nWhat the balance check found in the last answer, relative to what acts in the "
+     "worst place."},
     {"mobility", (PyCFunction)(void (*)(void))solver_mobility, METH_VARARGS | METH_KEYWORDS,
      "mobility($self, t, q)\n--\n\nHow many speeds can be chosen at this position."},
     {"tangent_basis", (PyCFunction)(void (*)(void))solver_tangent, METH_VARARGS | METH_KEYWORDS,
@@ -456,35 +478,37 @@ static PyMethodDef solver_methods[] = {
      "basis' M basis; without a basis the mass matrix of the speeds of the tree, (nv, nv)."},
     {"closure_jacobian", (PyCFunction)(void (*)(void))solver_closures, METH_VARARGS | METH_KEYWORDS,
      "closure_jacobian($self, t, q, v=None)\n--\n\n"
-     "Rows of closures and constraints, (rows, nv), J v = 0, and with v the right side b, (rows,), of J vdot = b."},
+     "Rows of closures and constraints, (rows, nv), J v = 0, and with v the right side b, (rows,), of J vdot "
+     "= b."},
     {"set_inputs", solver_set_inputs, METH_O,
      "set_inputs($self, values)\n--\n\nOther values of the inputs, for the calls that follow."},
     {"set_states", solver_set_states, METH_O,
      "set_states($self, values)\n--\n\nOther values of the user states, for the calls that follow."},
     {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef solver_getset[] = {{"method", solver_method, NULL, "The name of its method.", NULL},
-                                      {"reason", solver_reason, NULL, "Why this method: a sentence.", NULL},
-                                      {"rows", solver_rows, NULL, "Names of the rows of closure_jacobian.", NULL},
-                                      {"model", solver_model, NULL, "Its model.", NULL},
-                                      {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef solver_getset[] = {
+    {"method", solver_method, NULL, "The name of its method.", NULL},
+    {"reason", solver_reason, NULL, "Why this method: a sentence.", NULL},
+    {"rows", solver_rows, NULL, "Names of the rows of closure_jacobian.", NULL},
+    {"model", solver_model, NULL, "Its model.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot solver_slots[] = {
     {Py_tp_new, solver_new},
     {Py_tp_dealloc, solver_dealloc},
     {Py_tp_methods, solver_methods},
     {Py_tp_getset, solver_getset},
-    {Py_tp_doc, "Solver(model, method=None, *, inputs=None, states=None, checked=True, driven=None, penalty=0)\n--\n\n"
-                "Accelerations, reactions and forces of single states: one method on one model for one thread."},
+    {Py_tp_doc,
+     "Solver(model, method=None, *, inputs=None, states=None, checked=True, driven=None, penalty=0)\n--\n\n"
+     "Accelerations, reactions and forces of single states: one method on one model for one thread."},
     {0, NULL}};
-PyType_Spec solver_spec = {"linkwork._core.Solver", sizeof(solver_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                           solver_slots};
+PyType_Spec solver_spec = {"linkwork._core.Solver", sizeof(solver_object), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, solver_slots};
 
 /* --- many states --------------------------------------------------------------------------------- */
 
 typedef struct batch_object {
-    PyObject_HEAD
-    model_object *model;
+    PyObject_HEAD model_object *model;
     lw_solver_batch *batch;
     double *inputs, *states;
     int nq, nv;
@@ -497,8 +521,8 @@ static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     const char *method = NULL;
     int threads = 0, checked = 0;
     model_object *model;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|z$ipOO", names, &model_arg, &method, &threads, &checked, &inputs,
-                                     &states) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|z$ipOO", names, &model_arg, &method, &threads,
+                                     &checked, &inputs, &states) ||
         !is_model(model_arg, &model))
         return NULL;
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
@@ -517,10 +541,9 @@ static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     options.inputs = self->inputs, options.states = self->states;
     lw_error error = {0};
     lw_status status;
-    Py_BEGIN_ALLOW_THREADS
-    status = lw_solver_batch_create(model->model, &options, threads, NULL, &self->batch, &error);
-    Py_END_ALLOW_THREADS
-    if (status != LW_OK) {
+    Py_BEGIN_ALLOW_THREADS status =
+        lw_solver_batch_create(model->model, &options, threads, NULL, &self->batch, &error);
+    Py_END_ALLOW_THREADS if (status != LW_OK) {
         Py_DECREF(self);
         return raise_error(status, &error);
     }
@@ -538,18 +561,20 @@ static void batch_dealloc(PyObject *object) {
     object_free(object);
 }
 
-static PyObject *batch_accelerations(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+static PyObject *batch_accelerations(PyObject *object, PyObject *const *args, Py_ssize_t count,
+                                     PyObject *keywords) {
     static const char *const names[] = {"t", "q", "v", "tau", "out"};
     batch_object *self = (batch_object *)object;
     PyObject *given[5], *result = NULL;
     double t;
     numbers q = {0}, v = {0}, tau = {0}, out = {0};
     if (!arguments(args, count, keywords, names, 5, 4, given) || !number_of(given[0], "t", &t)) return NULL;
-    bool fine = numbers_read_states(given[1], "q", self->nq, &q) && numbers_read_states(given[2], "v", self->nv, &v) &&
+    bool fine = numbers_read_states(given[1], "q", self->nq, &q) &&
+                numbers_read_states(given[2], "v", self->nv, &v) &&
                 (!given[3] || given[3] == Py_None || numbers_read_states(given[3], "tau", self->nv, &tau));
     if (fine && (v.rows != q.rows || (tau.at && tau.rows != q.rows))) {
-        PyErr_Format(PyExc_ValueError, "q has %zd states, v %zd, tau %zd; give as many of each", q.rows, v.rows,
-                     tau.at ? tau.rows : q.rows);
+        PyErr_Format(PyExc_ValueError, "q has %zd states, v %zd, tau %zd; give as many of each", q.rows,
+                     v.rows, tau.at ? tau.rows : q.rows);
         fine = false;
     }
     if (fine && q.rows > 2147483647) {
@@ -562,11 +587,9 @@ static PyObject *batch_accelerations(PyObject *object, PyObject *const *args, Py
         numbers_apart(&out, size, &tau, size, "tau") && enter(&self->busy, "batch")) {
         lw_error error = {0};
         lw_status status = LW_OK;
-        Py_BEGIN_ALLOW_THREADS
-        if (q.rows > 0)
-            status = lw_solver_batch_accelerations(self->batch, (int)q.rows, t, q.at, v.at, tau.at, out.at, &error);
-        Py_END_ALLOW_THREADS
-        self->busy = false;
+        Py_BEGIN_ALLOW_THREADS if (q.rows > 0) status =
+            lw_solver_batch_accelerations(self->batch, (int)q.rows, t, q.at, v.at, tau.at, out.at, &error);
+        Py_END_ALLOW_THREADS self->busy = false;
         /* States without accelerations have NaN; the others are right, so that this is no exception. */
         if (status == LW_ERROR_SINGULAR) status = LW_OK;
         result = numbers_result(&out, status, &error);
@@ -591,14 +614,16 @@ static PyObject *batch_method(PyObject *self, void *closure) {
 static PyMethodDef batch_methods[] = {
     {"accelerations", (PyCFunction)(void (*)(void))batch_accelerations, METH_FASTCALL | METH_KEYWORDS,
      "accelerations($self, t, q, v, tau=None, *, out=None)\n--\n\n"
-     "Accelerations, (N, nv), of N states q, (N, nq), v and tau, (N, nv). Arrays in Fortran order are used as they are,\n"
+     "Accelerations, (N, nv), of N states q, (N, nq), v and tau, (N, nv). Arrays in Fortran order are used "
+     "as they are,\n"
      "others are copied; the result is in Fortran order. A state that has no accelerations has NaN."},
     {NULL, NULL, 0, NULL}};
 
-static PyGetSetDef batch_getset[] = {{"method", batch_method, NULL, "The name of its method.", NULL},
-                                     {"lanes", batch_number, NULL, "States that are solved side by side.", NULL},
-                                     {"threads", batch_number, NULL, "Threads that work.", (void *)1},
-                                     {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef batch_getset[] = {
+    {"method", batch_method, NULL, "The name of its method.", NULL},
+    {"lanes", batch_number, NULL, "States that are solved side by side.", NULL},
+    {"threads", batch_number, NULL, "Threads that work.", (void *)1},
+    {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot batch_slots[] = {
     {Py_tp_new, batch_new},
@@ -608,5 +633,5 @@ static PyType_Slot batch_slots[] = {
     {Py_tp_doc, "Batch(model, method=None, *, threads=0, checked=False, inputs=None, states=None)\n--\n\n"
                 "Accelerations of many states in one call, on vectors of the processor and on threads."},
     {0, NULL}};
-PyType_Spec batch_spec = {"linkwork._core.Batch", sizeof(batch_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                          batch_slots};
+PyType_Spec batch_spec = {"linkwork._core.Batch", sizeof(batch_object), 0,
+                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, batch_slots};

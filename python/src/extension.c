@@ -48,7 +48,8 @@ bool numbers_read(PyObject *object, const char *name, Py_ssize_t size, bool opti
         PyErr_Clear();
         if (out->held) PyBuffer_Release(&out->view);
         out->held = false;
-        out->array = PyObject_CallFunctionObjArgs(the_module.ascontiguousarray, object, the_module.float64, NULL);
+        out->array =
+            PyObject_CallFunctionObjArgs(the_module.ascontiguousarray, object, the_module.float64, NULL);
         if (!out->array) return false;
         out->held = PyObject_GetBuffer(out->array, &out->view, flags) == 0;
         if (!out->held) {
@@ -91,8 +92,9 @@ bool numbers_write(PyObject *object, const char *name, Py_ssize_t rows, Py_ssize
         Py_INCREF(object);
     }
     if (!write_to(object, name, PyBUF_C_CONTIGUOUS, "C", out)) return false;
-    const bool fits = columns > 0 ? out->view.ndim == 2 && out->view.shape[0] == rows && out->view.shape[1] == columns
-                                  : out->view.ndim == 1 && out->view.shape[0] == rows;
+    const bool fits = columns > 0
+                          ? out->view.ndim == 2 && out->view.shape[0] == rows && out->view.shape[1] == columns
+                          : out->view.ndim == 1 && out->view.shape[0] == rows;
     if (!fits) {
         wrong_shape(name, &out->view, rows, columns > 0 ? columns : -1);
         numbers_release(out);
@@ -114,7 +116,8 @@ bool numbers_read_states(PyObject *object, const char *name, Py_ssize_t size, nu
         PyErr_Clear();
         if (out->held) PyBuffer_Release(&out->view);
         out->held = false;
-        out->array = PyObject_CallFunctionObjArgs(the_module.asfortranarray, object, the_module.float64, NULL);
+        out->array =
+            PyObject_CallFunctionObjArgs(the_module.asfortranarray, object, the_module.float64, NULL);
         if (!out->array) return false;
         out->held = PyObject_GetBuffer(out->array, &out->view, flags) == 0;
         if (!out->held) {
@@ -132,7 +135,8 @@ bool numbers_read_states(PyObject *object, const char *name, Py_ssize_t size, nu
     return true;
 }
 
-bool numbers_write_states(PyObject *object, const char *name, Py_ssize_t rows, Py_ssize_t size, numbers *out) {
+bool numbers_write_states(PyObject *object, const char *name, Py_ssize_t rows, Py_ssize_t size,
+                          numbers *out) {
     memset(out, 0, sizeof *out);
     if (!object || object == Py_None) {
         out->array = PyObject_CallFunction(the_module.empty, "(nn)Os", rows, size, the_module.float64, "F");
@@ -184,9 +188,9 @@ PyObject *array_of(const double *values, Py_ssize_t rows, Py_ssize_t columns) {
 }
 
 PyObject *array_of_flags(const bool *values, Py_ssize_t rows, Py_ssize_t columns) {
-    PyObject *array = columns > 0
-                          ? PyObject_CallFunction(the_module.empty, "(nn)O", rows, columns, the_module.boolean)
-                          : PyObject_CallFunction(the_module.empty, "nO", rows, the_module.boolean);
+    PyObject *array =
+        columns > 0 ? PyObject_CallFunction(the_module.empty, "(nn)O", rows, columns, the_module.boolean)
+                    : PyObject_CallFunction(the_module.empty, "nO", rows, the_module.boolean);
     Py_buffer view;
     if (!array || PyObject_GetBuffer(array, &view, PyBUF_SIMPLE | PyBUF_WRITABLE) != 0) {
         Py_XDECREF(array);
@@ -230,14 +234,22 @@ PyObject *faults_of(const lw_report *report, bool warnings) {
 
 static PyObject *class_of(lw_status status) {
     switch (status) {
-    case LW_ERROR_MEMORY: return PyExc_MemoryError;
-    case LW_ERROR_ARGUMENT: return PyExc_ValueError;
-    case LW_ERROR_FILE: return the_module.file_error;
-    case LW_ERROR_MODEL: return the_module.model_error;
-    case LW_ERROR_UNSUPPORTED: return the_module.unsupported_error;
-    case LW_ERROR_SINGULAR: return the_module.singular_error;
-    case LW_ERROR_INTEGRATION: return the_module.integration_error;
-    default: return the_module.error;
+    case LW_ERROR_MEMORY:
+        return PyExc_MemoryError;
+    case LW_ERROR_ARGUMENT:
+        return PyExc_ValueError;
+    case LW_ERROR_FILE:
+        return the_module.file_error;
+    case LW_ERROR_MODEL:
+        return the_module.model_error;
+    case LW_ERROR_UNSUPPORTED:
+        return the_module.unsupported_error;
+    case LW_ERROR_SINGULAR:
+        return the_module.singular_error;
+    case LW_ERROR_INTEGRATION:
+        return the_module.integration_error;
+    default:
+        return the_module.error;
     }
 }
 
@@ -306,8 +318,8 @@ static bool take_numpy(void) {
     the_module.float64 = PyObject_GetAttrString(numpy, "float64");
     the_module.boolean = PyObject_GetAttrString(numpy, "bool_");
     Py_DECREF(numpy);
-    return the_module.empty && the_module.ascontiguousarray && the_module.asfortranarray && the_module.float64 &&
-           the_module.boolean;
+    return the_module.empty && the_module.ascontiguousarray && the_module.asfortranarray &&
+           the_module.float64 && the_module.boolean;
 }
 
 static PyObject *exception(PyObject *module, const char *full, const char *doc, PyObject *base) {
@@ -317,17 +329,28 @@ static PyObject *exception(PyObject *module, const char *full, const char *doc, 
 }
 
 static bool add_exceptions(PyObject *module) {
-    the_module.error = exception(module, "linkwork.LinkworkError", "What Linkwork could not do; `faults` has the parts.", NULL);
+    the_module.error = exception(module, "linkwork.LinkworkError",
+                                 "What Linkwork could not do; `faults` has the parts.", NULL);
     if (!the_module.error) return false;
     PyObject *bases = PyTuple_Pack(2, the_module.error, PyExc_ValueError);
-    the_module.model_error = bases ? exception(module, "linkwork.ModelError", "The model is wrong: `faults` lists every fault with its place, object, message and remedy.", bases) : NULL;
+    the_module.model_error = bases ? exception(module, "linkwork.ModelError",
+                                               "The model is wrong: `faults` lists every fault with its "
+                                               "place, object, message and remedy.",
+                                               bases)
+                                   : NULL;
     Py_XDECREF(bases);
     bases = PyTuple_Pack(2, the_module.error, PyExc_OSError);
-    the_module.file_error = bases ? exception(module, "linkwork.FileError", "A file could not be opened, read or written.", bases) : NULL;
+    the_module.file_error =
+        bases ? exception(module, "linkwork.FileError", "A file could not be opened, read or written.", bases)
+              : NULL;
     Py_XDECREF(bases);
-    the_module.unsupported_error = exception(module, "linkwork.UnsupportedError", "The model is right, but the chosen method cannot do it.", the_module.error);
-    the_module.singular_error = exception(module, "linkwork.SingularError", "The motion is not determined in this state.", the_module.error);
-    the_module.integration_error = exception(module, "linkwork.IntegrationError", "The integrator gave up.", the_module.error);
+    the_module.unsupported_error =
+        exception(module, "linkwork.UnsupportedError",
+                  "The model is right, but the chosen method cannot do it.", the_module.error);
+    the_module.singular_error = exception(module, "linkwork.SingularError",
+                                          "The motion is not determined in this state.", the_module.error);
+    the_module.integration_error =
+        exception(module, "linkwork.IntegrationError", "The integrator gave up.", the_module.error);
     return the_module.model_error && the_module.file_error && the_module.unsupported_error &&
            the_module.singular_error && the_module.integration_error;
 }
@@ -344,9 +367,17 @@ static bool add_type(PyObject *module, PyType_Spec *spec, const char *name, PyOb
     return added;
 }
 
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "linkwork._core", "Models, solvers and simulations of liblinkwork.", -1, NULL, NULL, NULL, NULL, NULL};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                                        "linkwork._core",
+                                        "Models, solvers and simulations of liblinkwork.",
+                                        -1,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL,
+                                        NULL};
 
+PyMODINIT_FUNC PyInit__core(void); /* the interpreter finds it by its name */
 PyMODINIT_FUNC PyInit__core(void) {
     if (!take_numpy()) return NULL;
     PyObject *module = PyModule_Create(&definition);
@@ -355,7 +386,8 @@ PyMODINIT_FUNC PyInit__core(void) {
         PyModule_AddStringConstant(module, "version", lw_version()) == 0 &&
         add_type(module, &model_spec, "Model", &the_module.model_type) &&
         add_type(module, &solver_spec, "Solver", NULL) && add_type(module, &batch_spec, "Batch", NULL) &&
-        add_type(module, &simulation_spec, "Simulation", NULL) && add_type(module, &recording_spec, "Recording", NULL))
+        add_type(module, &simulation_spec, "Simulation", NULL) &&
+        add_type(module, &recording_spec, "Recording", NULL))
         return module;
     Py_DECREF(module);
     return NULL;

@@ -25,8 +25,7 @@ typedef struct extension {
 extern extension the_module;
 
 typedef struct model_object {
-    PyObject_HEAD
-    lw_spec *spec;
+    PyObject_HEAD lw_spec *spec;
     lw_model *model;
     lw_data *data; /* for kinematics, under the interpreter's lock */
     PyObject *warnings;
@@ -76,15 +75,15 @@ PyObject *faults_of(const lw_report *report, bool warnings);
 /* Options of a run with what they point to, and what the call-backs need. */
 typedef struct run_context {
     lw_run_options options;
-    PyObject *kept;         /* a list of what the options point to */
+    PyObject *kept; /* a list of what the options point to */
     numbers q, v, states, inputs;
-    PyObject *force;        /* a callable, or NULL */
+    PyObject *force; /* a callable, or NULL */
     PyObject *force_q, *force_v;
     double *force_q_at, *force_v_at;
     Py_ssize_t nq, nv;
     PyObject *type, *value, *trace; /* an exception raised within a call-back */
     bool failed;
-    long long next_look;    /* when signals are looked at again */
+    long long next_look; /* when signals are looked at again */
 } run_context;
 
 /* From a dictionary whose keys are the names of lw_run_options. */

@@ -8,13 +8,6 @@ import pytest
 from conftest import problem
 
 
-def random_states(model: lw.Model, count: int, seed: int):
-    """Consistent states: along the tangent of the closures, so that they stay closed to first order only; the
-    comparisons below use one and the same states."""
-    rng = np.random.default_rng(seed)
-    return model.q0 + 0.0 * rng.random((count, model.nq)), rng.standard_normal((count, model.nv))
-
-
 def test_forces_and_accelerations_are_inverse(double_pendulum):
     solver = lw.Solver(double_pendulum)
     rng = np.random.default_rng(1)
@@ -45,8 +38,8 @@ def test_all_methods_agree(four_bar):
         except lw.UnsupportedError:
             continue
         assert solver.balance() < 1e-6
-        # penalty is approximate; its page promises 1e-8 of the largest acceleration.
-        assert vdot == pytest.approx(reference, abs=1e-7 if name == "penalty" else 1e-10 * np.abs(reference).max())
+        # penalty is approximate; its page promises some 1e-8 of the largest acceleration.
+        assert vdot == pytest.approx(reference, abs=(2e-8 if name == "penalty" else 1e-10) * np.abs(reference).max())
         found += 1
     assert found > 8
 
@@ -74,7 +67,7 @@ def test_arrays_in_every_form(four_bar):
     (dict(q=["a", "b", "c"]), ValueError, "could not convert"),
     (dict(q=None), TypeError, "q is missing"),
     (dict(t="now"), TypeError, "real number"),
-    (dict(q=np.array([0, np.nan, 0])), ValueError, "finite|argument"),
+    (dict(q=np.array([0, np.nan, 0])), ValueError, r"q\[1\] is nan"),
     (dict(tau=np.zeros(2)), ValueError, "tau has the shape"),
     (dict(out=np.zeros(3, dtype=np.float32)), TypeError, "float64"),
     (dict(out=np.zeros(6)[::2]), TypeError, "contiguous"),
