@@ -1,8 +1,8 @@
 /* record.h - quantities of a run in memory: what results files hold, without a file.
  *
- * A record is a list of columns, "joint(*), reaction(pin)" (docs/results.md), that is evaluated for samples of
- * a run. A recording keeps whole samples, so that columns can be chosen, a file written or a page made after
- * the run has ended:
+ * A record is a list of columns, "joint(*), reaction(pin)" (docs/results.md), that is evaluated for samples
+ * of a run. A recording keeps whole samples, so that columns can be chosen, a file written or a page made
+ * after the run has ended:
  *
  *   lw_recording_create(model, &recording, &error);
  *   options.observe = observe;       (which calls lw_recording_add)

@@ -1,8 +1,8 @@
 /* recording.c - samples of a run in memory, whole, so that what is asked about them may be decided later.
  *
  * A sample is one row of numbers: t, q, v, then whatever the first sample carries (accelerations, reactions,
- * multipliers of constraints, user states, outputs, inputs), the ledger, the violations and the progress. Rows
- * stand one behind another in an array that grows by half, so that adding n samples costs O(n) copies.
+ * multipliers of constraints, user states, outputs, inputs), the ledger, the violations and the progress.
+ * Rows stand one behind another in an array that grows by half, so that adding n samples costs O(n) copies.
  *
  * A sample whose parameters an event has changed would need another model to be evaluated by; it is refused.
  */
