@@ -481,3 +481,18 @@ for choice in "auto erk" "lagrange erk" "cut bdf" "partition adams" "massless er
     expect 0 run "$work/impact.yaml" --method $method --integrator $integrator --json --strict # one degree of freedom: by five ways the same
     json "close(d['final']['joints']['A']['q'][0], 0.3774867, 1e-6) and close(d['final']['joints']['A']['v'][0], 0.1957892, 1e-5)"
 done
+
+# --- robot_delta, cassie_like, light_legs120 as they were given, if the files are at hand -----------------------------------------------
+given=$source_dir/../shared/cases
+if [[ -d $given ]]; then
+    for model in robot_delta cassie_like; do
+        expect 0 accel "$given/$model.yaml" --method cut --json
+        cp "$work/out" "$work/given"
+        methods "auto rcr lagrange partition" "$given/$model.yaml" \
+            "all(close(x, y, 1e-6*abs(y) + 1e-6) for j, v in json.load(open('$work/given'))['qdd'].items() for x, y in zip(d['qdd'][j], v))"
+    done
+    expect 0 accel "$given/light_legs120.yaml" --json
+    json "close(d['qdd']['p0'][0], -4.032230062635469, 1e-9) and close(d['qdd']['p1'][0], -4.0298357658649, 1e-9)"
+else
+    echo "skipped: the given files of robot_delta, cassie_like and light_legs120 are not here; their relatives above are"
+fi
