@@ -16,8 +16,8 @@
  *
  * Knots are the zeros of a - b, for all forms of both operands, in a < b (also <=, >, >=), min and max; those
  * of the operand of sign, abs and ramp; both ends of a step; the multiples that mod, floor and ceil pass; the
- * points of tables at which these jump or bend (table.h). A wave passes zero where w t + p is asin(-b/A) or pi
- * less that, and at intervals of 2 pi/w from there; one that only touches zero does not pass it. As a list
+ * points of tables at which these jump or bend (table.h). A wave passes zero where w t + p is asin(-b/A) or
+ * pi less that, and at intervals of 2 pi/w from there; one that only touches zero does not pass it. As a list
  * contains forms that the value does not have at that time, too, some of these zeros are no knots, which
  * costs a run a restart and nothing else.
  *

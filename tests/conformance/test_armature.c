@@ -296,13 +296,16 @@ static void heavy_rotors_are_right_or_refused(void **state) {
                 const double own = J[k] > 0 ? fabs(vdot[k] - first[k]) / (fabs(first[k]) + least) : 0;
                 worst_own = fmax(worst_own, own);
                 if (!(own < 1e-4))
-                    fail_msg("seed %d, %s: acceleration %d is %.9g, not %.9g", seed, methods[m], k, vdot[k], first[k]);
+                    fail_msg("seed %d, %s: acceleration %d is %.9g, not %.9g", seed, methods[m], k, vdot[k],
+                             first[k]);
             }
-            if (!(differ < 1e-6)) fail_msg("seed %d, %s: accelerations differ by %g", seed, methods[m], differ);
+            if (!(differ < 1e-6))
+                fail_msg("seed %d, %s: accelerations differ by %g", seed, methods[m], differ);
         }
         lw_model_destroy(model);
     }
-    print_message("%d answers compared, %d refused, worst %.1e, of itself %.1e\n", compared, refused, worst, worst_own);
+    print_message("%d answers compared, %d refused, worst %.1e, of itself %.1e\n", compared, refused, worst,
+                  worst_own);
     assert_true(compared > LOOPS && refused < compared);
 }
 

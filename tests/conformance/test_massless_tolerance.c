@@ -58,8 +58,7 @@ static double worst_ratio(const char *name, const lw_model *model, double end, c
                 fail_msg("%s, %s at 1e-%d: %s", name, integrators[i], d, error.message);
             double ratio = (distance(q, exact, nq) - 2 * known) / pow(10, -d);
             /* steps are controlled by the error that each makes: 48 at most are what these models make of it */
-            if (!(ratio < 50))
-                fail_msg("%s, %s at 1e-%d: %g tolerances", name, integrators[i], d, ratio);
+            if (!(ratio < 50)) fail_msg("%s, %s at 1e-%d: %g tolerances", name, integrators[i], d, ratio);
             worst = fmax(worst, ratio);
         }
     return worst;

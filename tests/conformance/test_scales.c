@@ -40,8 +40,8 @@ static const double rounding = 1e-14;
 /* Of the 10^4, mechanisms with which something was wrong once: a single point on a loop, which was lent next to no
  * inertia; a body that the sum J + H k H' of penalty lost; bodies without mass in
  * one unit only, or beside light ones. They are tried each time. */
-static const int known[] = {4980, 9745, 8394, 7063, 4577, 1300, 2284,
-                            2663, 5035, 5848, 5977, 6210, 7432, 7996, 676,  6304, 6576};
+static const int known[] = {4980, 9745, 8394, 7063, 4577, 1300, 2284, 2663, 5035,
+                            5848, 5977, 6210, 7432, 7996, 676,  6304, 6576};
 enum { MECHANISMS = 640, KNOWN = sizeof known / sizeof *known };
 
 static int mechanisms(void) {

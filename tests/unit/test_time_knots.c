@@ -240,7 +240,8 @@ static void nothing_is_overlooked(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(found), cmocka_unit_test(rounding), cmocka_unit_test(rounding_of_waves),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(found), cmocka_unit_test(rounding),
+                                       cmocka_unit_test(rounding_of_waves),
                                        cmocka_unit_test(nothing_is_overlooked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -172,7 +172,8 @@ static double unbalanced(const penalty_method *m, int *body) {
 
 /* An acceleration that is usual in this state, with dimensionless lengths: that which the forces would cause
  * on the mechanism as a whole, and no more than gravity, speeds and prescribed motions cause. What presses on
- * a body of 1e-9 kg that its joints hold would accelerate it by 1e10, and an error is not small beside that. */
+ * a body of 1e-9 kg that its joints hold would accelerate it by 1e10, and an error is not small beside
+ * that. */
 static double usual_acceleration(const penalty_method *m) {
     const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
