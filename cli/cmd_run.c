@@ -359,6 +359,8 @@ static int open_results(run *r, lw_run_options *options, const request *asked) {
     if (status != LW_OK) return cli_fault(r->command, status, &error);
     options->want_accelerations = lw_results_want_accelerations(r->results);
     options->want_reactions = lw_results_want_reactions(r->results);
+    options->want_works = lw_results_want_works(r->results);
+    options->works = r->resume.works;
     return r->resume.path ? run_resume_copy(r->command, &r->resume, r->results) : CLI_DONE;
 }
 
@@ -465,6 +467,7 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
     free(r.inputs);
     free(r.outputs);
     free(r.events);
+    run_resume_end(&r.resume);
     return result;
 }
 

@@ -35,6 +35,7 @@ typedef struct lw_sample {
     /* The model with the values that its parameters have now, which events may change; NULL: the one that the
      * run began with. */
     const struct lw_model *model;
+    const double *works; /* works of the force elements since the start; NULL unless asked for */
 } lw_sample;
 
 /* Whether a run is to be trusted: ok, or doubtful, with reasons in plain words that begin with one of

@@ -82,6 +82,7 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
                              .states = s->model->values.state_count ? s->y + lw_simulation_own(s) : NULL,
                              .outputs = outputs ? s->outputs : NULL,
                              .ledger = ledger,
+                             .works = s->work_count ? s->y + lw_simulation_works_at(s) : NULL,
                              .position_violation = position,
                              .velocity_violation = velocity,
                              .progress = (t - options->start) / (options->end - options->start)};

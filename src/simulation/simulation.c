@@ -25,7 +25,7 @@
 static lw_status take_memory(lw_simulation *s, lw_error *error) {
     const lw_model *model = s->model;
     const lw_run_options *options = &s->plan.options;
-    const size_t n = (size_t)lw_simulation_books(s) + LW_POWERS;
+    const size_t n = (size_t)lw_simulation_works_at(s) + (size_t)s->work_count;
     const size_t nq = (size_t)model->nq + 1, nv = (size_t)model->nv + 1;
     lw_arena *arena = s->arena;
     s->y = LW_NEW(arena, double, n);
@@ -34,7 +34,7 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     s->parameters = LW_NEW(arena, double, lw_model_parameter_count(model) + 1);
     s->v = LW_NEW(arena, double, nv);
     const size_t states = (size_t)model->values.state_count;
-    if (states) {
+    if (states || s->work_count) {
         s->rate_q = LW_NEW(arena, double, nq);
         s->rate_v = LW_NEW(arena, double, nv);
         if (s->plan.integrator->needs_step) s->implicit = LW_NEW(arena, double, states *(states + 5));
@@ -55,8 +55,8 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     if (options->want_reactions)
         s->reactions = LW_NEW(arena, double, 6 * (size_t)lw_model_joint_count(model) + 1);
     s->checked = lw_checked_create(model);
-    if (lw_arena_failed(arena) || !lw_simulation_late_memory(s) || !s->checked ||
-        lw_data_create(model, s->allocator, &s->data) != LW_OK)
+    if (lw_arena_failed(arena) || !lw_simulation_late_memory(s) || !lw_simulation_works_memory(s) ||
+        !s->checked || lw_data_create(model, s->allocator, &s->data) != LW_OK)
         return lw_out_of_memory(error);
     lw_data_set_values(model, s->data, s->inputs, s->states);
     return LW_OK;
@@ -136,6 +136,7 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     lw_status status = lw_simulation_take_roots(s, error);
     if (status != LW_OK) return status;
     for (int k = 0; k < s->model->values.state_count; k++) s->y[lw_simulation_own(s) + k] = s->starts[k];
+    for (int k = 0; k < s->work_count; k++) s->y[lw_simulation_works_at(s) + k] = s->first_works[k];
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
     s->scales = (lw_scales){0};
     status = lw_simulation_begin(s, error);
@@ -174,6 +175,8 @@ lw_status lw_simulation_create(const lw_model *model, const lw_run_options *opti
                     "event can be located",
                     s->plan.integrator->name);
     if (status == LW_OK) status = create_method(s, error);
+    if (status == LW_OK && lw_simulation_works_wanted(s)) s->work_count = model->force_count;
+    if (status == LW_OK) status = lw_simulation_works_possible(s, error);
     if (status == LW_OK) status = take_memory(s, error);
     if (status == LW_OK) status = start(s, error);
     if (status == LW_OK)

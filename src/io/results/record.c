@@ -100,7 +100,9 @@ static bool is_usual(const lw_model *model, lw_quantity_kind kind, int object, i
     if (kind != LW_Q_FORCE) return true;
     const lw_force_type type = model->forces[object].type;
     const bool by_components = type == LW_FORCE_BUSHING || type == LW_FORCE_APPLIED;
-    return component == 7 || (component < 6) == by_components;
+    if (component >= LW_FORCE_POWER)
+        return component == LW_FORCE_POWER; /* Works are integrated if asked for. */
+    return (component < 6) == by_components;
 }
 
 /* --- the record ----------------------------------------------------------------------------------- */
@@ -679,6 +681,8 @@ bool lw_record_reactions(const lw_record *record) {
     return record->needs & (LW_NEEDS_REACTION | LW_NEEDS_MULTIPLIER);
 }
 
+bool lw_record_works(const lw_record *record) { return record->needs & LW_NEEDS_WORK; }
+
 /* --- values --------------------------------------------------------------------------------------- */
 
 /* Computes what the columns need of the state: poses and twists, forces, accelerations of bodies. */
@@ -691,6 +695,7 @@ static void move_bodies(lw_record *record, const lw_model *model, const lw_sampl
                                    .reactions = sample->reactions,
                                    .multipliers = sample->multipliers,
                                    .ledger = sample->ledger,
+                                   .works = sample->works,
                                    .states = sample->states,
                                    .outputs = sample->outputs,
                                    .position_violation = sample->position_violation,

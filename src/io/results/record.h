@@ -24,6 +24,7 @@ size_t lw_record_count(const lw_record *record);
 const lw_record_column *lw_record_columns(const lw_record *record);
 bool lw_record_accelerations(const lw_record *record); /* the sample must carry them */
 bool lw_record_reactions(const lw_record *record);
+bool lw_record_works(const lw_record *record);
 
 /* The values of all columns in a sample; NAN for what the sample does not carry. O(n + columns), no
  * allocation. Quaternions keep their sign from row to row, so that they do not jump. */
