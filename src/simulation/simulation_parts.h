@@ -74,7 +74,8 @@ typedef struct lw_impact {
     double approach;  /* The joint's speed before the last impact. */
     signed char side; /* The side from which it came. */
     bool leaves;      /* The joint is already moving away. */
-    bool due;         /* Its action is still to be carried out. */
+    bool due;         /* Its action is still to be carried out, */
+    bool next;        /* or after those that are. */
 } lw_impact;
 
 /* Room for what outputs need when the equations of motion are solved; NULL where no output needs it. */
@@ -102,12 +103,13 @@ struct lw_simulation {
     double *inputs, *first_inputs; /* now, and at the start */
     double *states;                /* user states of the state that the method looks at */
     double *starts;                /* user states at the start */
-    double *rate_q, *rate_v;       /* workspace: coordinates and speeds of a state whose rates are wanted */
-    double *implicit;              /* workspace of steps of methods of their own (simulation_values.c) */
-    double *outputs;               /* of a sample, if the model has any */
-    int work_count;                /* how many force elements have their work integrated: all or none */
-    double *first_works;           /* their works at the start */
-    lw_force_value *work_forces;   /* workspace: the elements in a state */
+    double *rate_q,
+        *rate_v;         /* workspace: coordinates and speeds of a state whose rates or motions are wanted */
+    double *implicit;    /* workspace of steps of methods of their own (simulation_values.c) */
+    double *outputs;     /* of a sample, if the model has any */
+    int work_count;      /* how many force elements have their work integrated: all or none */
+    double *first_works; /* their works at the start */
+    lw_force_value *work_forces; /* workspace: the elements in a state */
     lw_late_values late;
     lw_model *tuned;    /* the model with changed parameters, or NULL */
     double *parameters; /* workspace: one number per parameter */
@@ -137,6 +139,8 @@ struct lw_simulation {
     bool *happened;        /* per event: it happened at the end of the last step */
     double *event_values;  /* values of the events */
     double *offsets;       /* per event: what rounding has left beyond zero (simulation_events.c), or 0 */
+    double *found;         /* per event: its value where it has happened */
+    double *largest;       /* per event: its largest value so far */
     double *ahead;         /* workspace: values of the events later on, 4 numbers per event */
     lw_impact *impacts;    /* per event of the model */
     double *impulse;       /* workspace of impacts, 4 numbers per speed */
@@ -274,6 +278,9 @@ void lw_simulation_event_await(lw_simulation *simulation);
  * awaited if their value is not zero now. Fails if a value is not a number. */
 lw_status lw_simulation_event_look(lw_simulation *simulation, double t, const double *y, int *happened,
                                    lw_error *error);
+/* Events that have happened, and whose values actions or the caller have carried away from zero since, are
+ * awaited like others; before the state is projected. */
+void lw_simulation_event_depart(lw_simulation *simulation);
 /* In another state no event is awaited because of what was before. */
 void lw_simulation_event_forget(lw_simulation *simulation);
 /* Makes room for the values of all roots. */
