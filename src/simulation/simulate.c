@@ -72,6 +72,7 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
         if (status != LW_OK) return status;
     }
     const lw_sample shown = {.t = t,
+                             .aside = lw_simulation_seen(s, t) - t,
                              .q = s->q,
                              .v = s->v,
                              .vdot = s->vdot,

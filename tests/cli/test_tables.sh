@@ -145,6 +145,8 @@ expect 0 check "$work/steep.yaml"
 says out "0 errors, 0 warnings"
 expect 0 run "$work/steep.yaml" --json
 json "d['events'] == [] and abs(d['final']['joints']['j']['v'][0] - 2.5) < 1e-12"
+expect 0 run "$work/steep.yaml" --quiet --record "t, j.v, com(a).vz, drive(j).power, 2*j.v" --out "$work/steep.csv"
+grep -v "^#" "$work/steep.csv" | tail -n 1 | awk -F, '{ exit !($1 == 2 && $2 > 2.4999999 && $3 > 2.4999999) }' || fail "the last row is not of the run"
 expect 0 run "$work/steep.yaml" --end 2.5 --json
 json "[e['t'] for e in d['events']] == [2] and 'speed jumps by 2.5' in d['events'][0]['text']"
 sed -i 's/end: 2}/end: 2.5}/' "$work/steep.yaml"

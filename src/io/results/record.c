@@ -690,7 +690,8 @@ static void move_bodies(lw_record *record, const lw_model *model, const lw_sampl
                         lw_quantity_source *source) {
     lw_data *data = record->data;
     const unsigned needs = record->needs;
-    *source = (lw_quantity_source){.t = sample->t,
+    const double t = sample->t + sample->aside;
+    *source = (lw_quantity_source){.t = t,
                                    .vdot = sample->vdot,
                                    .reactions = sample->reactions,
                                    .multipliers = sample->multipliers,
@@ -701,7 +702,7 @@ static void move_bodies(lw_record *record, const lw_model *model, const lw_sampl
                                    .position_violation = sample->position_violation,
                                    .velocity_violation = sample->velocity_violation};
     lw_data_set_values(model, data, sample->inputs, sample->states);
-    lw_take_state(model, data, sample->t, sample->q, sample->v);
+    lw_take_state(model, data, t, sample->q, sample->v);
     if (needs & (LW_NEEDS_VELOCITY | LW_NEEDS_FORCES))
         lw_velocities(model, data);
     else if (needs & LW_NEEDS_POSITION)
@@ -712,12 +713,12 @@ static void move_bodies(lw_record *record, const lw_model *model, const lw_sampl
         source->motion_rates = record->rates;
     }
     if (record->forces) {
-        lw_force_values(model, data, sample->t, !sample->ledger, record->forces);
+        lw_force_values(model, data, t, !sample->ledger, record->forces);
         source->forces = record->forces;
     }
     if (record->with_inputs) {
         const size_t inputs = (size_t)model->input_names.count * sizeof *record->inputs;
-        lw_values_compute(model, data, sample->t, source, &model->values.for_all);
+        lw_values_compute(model, data, t, source, &model->values.for_all);
         memcpy(record->inputs, data->computed, inputs);
         source->inputs = record->inputs;
     }
@@ -787,7 +788,7 @@ void lw_record_row(lw_record *record, const lw_sample *sample, double *row) {
             if (c->kind == LW_Q_ROTATION) keep_sign(record, c->object, vector);
             if (c->kind == LW_Q_COORDINATE && c->other >= 0) keep_turns(record, c, vector);
         }
-        row[k] = vector[c->component];
+        row[k] = c->kind == LW_Q_TIME ? sample->t : vector[c->component];
         last = c;
     }
 }
