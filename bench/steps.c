@@ -6,6 +6,9 @@
  * through lw_simulation_step, and by the same formula written here on top of the method: four derivatives, and
  * the projection onto the loops. Accelerations and derivatives alone are those of states along the same motion,
  * whose speeds are consistent; those of the stages of a step are not, and have to be made so first.
+ *
+ * The last table is the price of expressions: accelerations of three links whose first joint has a drive, with
+ * a torque that is a parameter, and with one that is a sum of ten quantities of the state.
  */
 #include "models.h"
 #include "output.h"
@@ -110,7 +113,8 @@ static double run_step(void *context, int calls) {
     return lw_simulation_time(m->simulation);
 }
 
-static motion *motion_create(const char *problem, const char *n) {
+/* A problem, with its N, or the model of a text. */
+static motion *motion_create(const char *problem, const char *n, const char *text) {
     motion *m = bench_allocate(1, sizeof *m);
     char path[1024];
     m->problem = problem;
@@ -118,9 +122,11 @@ static motion *motion_create(const char *problem, const char *n) {
     lw_setting setting = {"N", n};
     lw_report *report = lw_report_create();
     lw_spec *spec = NULL;
-    if (!report || lw_read_model(path, &setting, n != NULL, report, &spec) != LW_OK ||
+    if (!report ||
+        (text ? lw_read_model_text(text, strlen(text), problem, NULL, 0, report, &spec)
+              : lw_read_model(path, &setting, n != NULL, report, &spec)) != LW_OK ||
         lw_model_compile(spec, NULL, report, &m->model) != LW_OK) {
-        fprintf(stderr, "bench-steps: cannot read %s; linkwork check says why\n", path);
+        fprintf(stderr, "bench-steps: cannot read %s; linkwork check says why\n", text ? problem : path);
         exit(1);
     }
     lw_spec_destroy(spec);
@@ -170,7 +176,7 @@ static void motion_destroy(motion *m) {
 
 static void bench_motion(const bench_output *out, const char *problem, const char *n) {
     static const char *const names[CASES] = {"accelerations", "derivative", "rk4 by hand", "step of rk4"};
-    motion *m = motion_create(problem, n);
+    motion *m = motion_create(problem, n, NULL);
     bench_case cases[CASES] = {{.run = run_accelerations, .context = m, .units = 1},
                                {.run = run_derivative, .context = m, .units = 1},
                                {.run = run_by_hand, .context = m, .units = 1},
@@ -191,6 +197,49 @@ static void bench_motion(const bench_output *out, const char *problem, const cha
     motion_destroy(m);
 }
 
+static const char links[] =
+    "linkwork: 1\nparameters: {p: 0.1}\n"
+    "bodies:\n  a: {mass: 1, inertia: [0.1, 0.1, 0.1], com: [0, 0, -0.5]}\n"
+    "  b: {mass: 1, inertia: [0.1, 0.1, 0.1], com: [0, 0, -1.5]}\n"
+    "  c: {mass: 1, inertia: [0.1, 0.1, 0.1], com: [0, 0, -2.5]}\n"
+    "joints:\n  j1: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 1, 0], q: 0.3, v: 1}\n"
+    "  j2: {type: revolute, between: [a, b], point: [0, 0, -1], axis: [0, 1, 0], q: 0.2}\n"
+    "  j3: {type: revolute, between: [b, c], point: [0, 0, -2], axis: [0, 1, 0], q: 0.1}\n"
+    "forces:\n  s: {type: spring, between: [ground, c], points: [[1, 0, 0], [0, 0, -3]], stiffness: 1}\n"
+    "  drive: {type: drive, joint: j1, torque: \"%s\"}\n";
+
+/* The price of a sum of ten quantities: joints alone, and of all kinds. */
+static void bench_expressions(const bench_output *out) {
+    static const struct {
+        const char *name, *torque;
+    } rows[] = {
+        {"a parameter", "p"},
+        {"10 of joints", "p*j1.q + p*j2.q + p*j3.q + p*j1.v + p*j2.v + p*j3.v + p*j1.q*j2.q + p*j3.q*j1.v"},
+        {"10 of all kinds",
+         "p*j1.q + p*j2.v + p*body.b.x + p*body.c.vz + p*point(c, 0, 0, -3).z + p*com(b).x + "
+         "p*com(c).vz + p*distance(a, c) + p*s.length + p*s.rate"}};
+    enum { ROWS = sizeof rows / sizeof *rows };
+    motion *m[ROWS];
+    bench_case cases[ROWS];
+    for (int k = 0; k < ROWS; k++) {
+        char text[2000];
+        snprintf(text, sizeof text, links, rows[k].torque);
+        m[k] = motion_create(rows[k].name, NULL, text);
+        cases[k] = (bench_case){.run = run_accelerations, .context = m[k], .units = 1};
+    }
+    bench_measure(cases, ROWS, out->repetitions, 1);
+    printf("\n%-18s %-8s %14s %14s\n", "torque of a drive", "method", "accelerations", "its price");
+    for (int k = 0; k < ROWS; k++) {
+        const double ns = bench_median(&cases[k], out->repetitions);
+        printf("%-18s %-8s %14.0f %14.0f\n", rows[k].name, lw_simulation_method(m[k]->simulation), ns,
+               ns - bench_median(&cases[0], out->repetitions));
+        bench_output_row(out, rows[k].name, m[k]->nv, "accelerations", 1, ns,
+                         bench_minimum(&cases[k], out->repetitions));
+    }
+    bench_cases_clear(cases, ROWS);
+    for (int k = 0; k < ROWS; k++) motion_destroy(m[k]);
+}
+
 int main(int argc, char **argv) {
     bench_without_threads(argv);
     bench_output out = bench_output_open("bench-steps", BENCH_ROW, argc, argv);
@@ -206,6 +255,7 @@ int main(int argc, char **argv) {
     bench_motion(&out, "ladder", "16");
     bench_motion(&out, "bricard", NULL);
     printf("by hand: four derivatives and the projection onto the loops\n");
+    bench_expressions(&out);
     bench_output_close(&out);
     return 0;
 }

@@ -41,6 +41,7 @@ typedef struct run {
     double *q, *v; /* initial, then final state */
     double *q_start;
     double *states, *outputs; /* of the last sample */
+    double aside;             /* of the last sample, on which side of jumps it is */
     double *inputs;           /* at the row that the run goes on from */
     event *events;            /* notifications during the run */
     size_t event_count, event_room;
@@ -57,6 +58,7 @@ static bool observe(const lw_sample *sample, void *context) {
     if (r->results && !copied) r->written = lw_results_write(r->results, &whole);
     if (r->written != LW_OK) return false;
     r->t = sample->t;
+    r->aside = sample->aside;
     r->samples++;
     if (sample->states)
         memcpy(r->states, sample->states, (size_t)lw_model_state_count(r->model) * sizeof *r->states);
@@ -172,7 +174,7 @@ static void json_final(json *j, const run *r, lw_data *data) {
         lw_joint_info joint = lw_model_joint_info(r->model, i);
         json_object(j, joint.name);
         double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V];
-        int count = lw_joint_coordinates(r->model, data, r->summary.t_end, r->q, r->v, i, q, v);
+        int count = lw_joint_coordinates(r->model, data, r->summary.t_end + r->aside, r->q, r->v, i, q, v);
         json_numbers(j, "q", q, count);
         json_numbers(j, "v", v, count ? lw_joint_type_v(joint.type, count) : 0);
         json_object_end(j);
@@ -181,7 +183,7 @@ static void json_final(json *j, const run *r, lw_data *data) {
     json_object(j, "bodies");
     for (int body = 1; body <= lw_model_body_count(r->model); body++) {
         double position[3], rotation[9];
-        lw_body_pose(r->model, data, r->summary.t_end, r->q, body, position, rotation);
+        lw_body_pose(r->model, data, r->summary.t_end + r->aside, r->q, body, position, rotation);
         json_object(j, lw_model_body_name(r->model, body));
         json_numbers(j, "position", position, 3);
         json_numbers(j, "rotation", rotation, 9);
@@ -359,6 +361,8 @@ static int open_results(run *r, lw_run_options *options, const request *asked) {
     if (status != LW_OK) return cli_fault(r->command, status, &error);
     options->want_accelerations = lw_results_want_accelerations(r->results);
     options->want_reactions = lw_results_want_reactions(r->results);
+    options->want_works = lw_results_want_works(r->results);
+    options->works = r->resume.works;
     return r->resume.path ? run_resume_copy(r->command, &r->resume, r->results) : CLI_DONE;
 }
 
@@ -465,6 +469,7 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
     free(r.inputs);
     free(r.outputs);
     free(r.events);
+    run_resume_end(&r.resume);
     return result;
 }
 

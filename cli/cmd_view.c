@@ -88,6 +88,7 @@ static lw_status film(const lw_model *model, const request *asked, lw_run_option
     if (status != LW_OK) return status;
     options.want_accelerations = lw_animation_wants_accelerations(f.animation);
     options.want_reactions = lw_animation_wants_reactions(f.animation);
+    options.want_works = lw_animation_wants_works(f.animation);
     options.observe = observe;
     options.event = hear;
     options.interrupted = interrupted;

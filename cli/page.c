@@ -151,7 +151,7 @@ lw_status page_write_motion(const lw_model *model, const lw_run_options *options
     char failure[2048] = "";
     lw_status status = lw_animation_create(model, "joint, ledger, violation", &animation, error);
     if (status != LW_OK) return status;
-    run.want_accelerations = run.want_reactions = false;
+    run.want_accelerations = run.want_reactions = run.want_works = false;
     run.observe = observe;
     run.event = hear;
     run.interrupted = interrupted;

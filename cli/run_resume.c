@@ -5,6 +5,7 @@
 #include "load.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -29,6 +30,10 @@ int run_resume_read(const cli_command *command, run_resume *resume, const lw_mod
     if (status == LW_OK)
         status = lw_results_values(resume->path, model, resume->t, q, v, states, inputs, parameters, &error);
     if (status == LW_OK) status = lw_results_go_on(NULL, resume->path, resume->t, l, &resume->rows, &error);
+    if (status == LW_OK)
+        resume->works = calloc((size_t)lw_model_force_count(model) + 1, sizeof *resume->works);
+    if (status == LW_OK && !resume->works) status = LW_ERROR_MEMORY;
+    if (status == LW_OK) status = lw_results_works(resume->path, model, resume->t, resume->works, &error);
     if (status != LW_OK) {
         cli_fault(command, status, &error);
         return status == LW_ERROR_MEMORY ? CLI_FAILED : CLI_WRONG;
@@ -58,6 +63,11 @@ lw_sample run_resume_sample(const run_resume *resume, const lw_sample *sample, l
     add_books(&resume->ledger, ledger);
     whole.ledger = ledger;
     return whole;
+}
+
+void run_resume_end(run_resume *resume) {
+    free(resume->works);
+    resume->works = NULL;
 }
 
 void run_resume_sum_up(const run_resume *resume, lw_run_summary *summary) {

@@ -10,6 +10,7 @@ typedef struct run_resume {
     double t;         /* the time of the row */
     lw_ledger ledger; /* the books until there, 0 where the file has none */
     long rows;        /* of the file, until there */
+    double *works;    /* of force elements until there, or NULL */
 } run_resume;
 
 /* Reads the state of the last row, or of the row at time `at` unless that is NAN, into q, v, states, and what
@@ -19,6 +20,8 @@ int run_resume_read(const cli_command *command, run_resume *resume, const lw_mod
                     double at, double *q, double *v, double *states, double *inputs, double *parameters);
 /* Copies the rows until there into the new file. */
 int run_resume_copy(const cli_command *command, const run_resume *resume, lw_results *results);
+/* Frees what has been read. */
+void run_resume_end(run_resume *resume);
 /* The sample with the books of the whole motion; ledger is memory for them. */
 lw_sample run_resume_sample(const run_resume *resume, const lw_sample *sample, lw_ledger *ledger);
 /* The same for the summary. */

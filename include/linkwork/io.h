@@ -77,6 +77,7 @@ LW_API lw_status lw_results_open(const lw_model *model, const lw_results_options
 /* What the record needs of each sample besides q, v and the ledger: for lw_run_options. */
 LW_API bool lw_results_want_accelerations(const lw_results *results);
 LW_API bool lw_results_want_reactions(const lw_results *results);
+LW_API bool lw_results_want_works(const lw_results *results);
 /* What a sample does not carry is left empty (CSV) or NaN (HDF5). Does not allocate, but HDF5 does. */
 LW_API lw_status lw_results_write(lw_results *results, const lw_sample *sample);
 /* An event of the model at time t, which the file names at its end, and plots show. */
@@ -100,6 +101,10 @@ LW_API lw_status lw_results_state(const char *path, const lw_model *model, doubl
 LW_API lw_status lw_results_values(const char *path, const lw_model *model, double t, const double *q,
                                    const double *v, const double *states, double *inputs, double *parameters,
                                    lw_error *error);
+/* The works of the model's force elements in the row at time t, for lw_run_options.works; 0 where the file has
+ * no such column (force(F).work), so that they begin anew. */
+LW_API lw_status lw_results_works(const char *path, const lw_model *model, double t, double *works,
+                                  lw_error *error);
 /* Copies the rows of a results file from its first to that of time `until` into one that has just been
  * opened, so that the rows of a run that goes on from there follow; columns that the file lacks are unknown
  * there. ledger receives the energies of the last of these rows (NAN where it has none), rows their number;

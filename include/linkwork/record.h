@@ -39,6 +39,7 @@ LW_API const char *lw_record_unit(const lw_record *record, size_t column);
 /* What the columns need of each sample besides q, v and the ledger: for lw_run_options. */
 LW_API bool lw_record_accelerations(const lw_record *record);
 LW_API bool lw_record_reactions(const lw_record *record);
+LW_API bool lw_record_works(const lw_record *record);
 
 /* The values of all columns in a sample; NaN for what the sample does not carry. O(n + columns), no
  * allocation. Quaternions keep their sign from row to row, so that they do not jump. */

@@ -35,6 +35,10 @@ typedef struct lw_sample {
     /* The model with the values that its parameters have now, which events may change; NULL: the one that the
      * run began with. */
     const struct lw_model *model;
+    /* Forces and motions that jump at t are seen at t + aside, on the side of the jump to which the sample
+     * belongs: the last of a run is what has been until then. 0, or a few units of rounding of t. */
+    double aside;
+    const double *works; /* works of the force elements since the start; NULL unless asked for */
 } lw_sample;
 
 /* Whether a run is to be trusted: ok, or doubtful, with reasons in plain words that begin with one of

@@ -107,6 +107,10 @@ typedef struct lw_run_options {
     int event_count;
     bool (*happened)(lw_simulation *simulation, int event, void *context);
     void *context;
+    /* The work of each force element on the bodies is integrated and carried by samples, as for a model whose
+     * outputs use force(F).work; not by energy-momentum, nor where bodies without mass jump. */
+    bool want_works;
+    const double *works; /* their values at the start, in the model's order; NULL: zeros */
 } lw_run_options;
 
 /* Fills options with the model's suggestions and the library's defaults. */

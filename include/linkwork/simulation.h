@@ -74,6 +74,10 @@ LW_API lw_status lw_simulation_reset(lw_simulation *simulation, lw_error *error)
 LW_API lw_status lw_simulation_states(const lw_simulation *simulation, double *states);
 LW_API lw_status lw_simulation_set_states(lw_simulation *simulation, const double *states);
 
+/* The work that each force element of the model has done on the bodies since the start.
+ * LW_ERROR_UNSUPPORTED unless lw_run_options.want_works or an output of the model asks for them. */
+LW_API lw_status lw_simulation_works(const lw_simulation *simulation, double *works);
+
 /* Inputs of the model (lw_model_input), one or all of them. A new value holds from the present time on; NaN
  * returns an input whose default is an expression to this default. */
 LW_API lw_status lw_simulation_set_input(lw_simulation *simulation, int input, double value);

@@ -45,6 +45,7 @@ LW_API size_t lw_animation_samples(const lw_animation *animation);
 /* What its record needs of each sample besides q, v and the ledger: for lw_run_options. */
 LW_API bool lw_animation_wants_accelerations(const lw_animation *animation);
 LW_API bool lw_animation_wants_reactions(const lw_animation *animation);
+LW_API bool lw_animation_wants_works(const lw_animation *animation);
 
 /* Adds a sample; one that is not later than the last replaces it. */
 LW_API lw_status lw_animation_sample(lw_animation *animation, const lw_sample *sample);

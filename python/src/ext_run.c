@@ -365,6 +365,7 @@ static PyObject *recording_new(PyTypeObject *type, PyObject *args, PyObject *key
         self->width = lw_record_count(self->record);
         ro->want_accelerations = lw_record_accelerations(self->record);
         ro->want_reactions = lw_record_reactions(self->record);
+        ro->want_works = lw_record_works(self->record);
         self->final_q = calloc((size_t)o.context.nq + 1, sizeof(double));
         self->final_v = calloc((size_t)o.context.nv + 1, sizeof(double));
         if (!self->final_q || !self->final_v) status = LW_ERROR_MEMORY;
@@ -439,10 +440,10 @@ static PyObject *recording_evaluate(PyObject *object, PyObject *args) {
     lw_sample sample;
     if (lw_recording_at(self->samples, 0, &sample) == LW_OK &&
         ((lw_record_reactions(record) && !sample.reactions) ||
-         (lw_record_accelerations(record) && !sample.vdot))) {
+         (lw_record_accelerations(record) && !sample.vdot) || (lw_record_works(record) && !sample.works))) {
         lw_record_destroy(record);
         PyErr_Format(PyExc_ValueError,
-                     "%s needs accelerations or reactions, which this run has not kept; name it in "
+                     "%s needs accelerations, reactions or works, which this run has not kept; name it in "
                      "record= when the run is made",
                      list);
         return NULL;

@@ -463,7 +463,7 @@ static lw_run_options options_of(const contest *c, int k) {
     options.v = c->states[0].v;
     options.as_given = true; /* Every run starts from the same numbers. */
     options.output = (options.end - options.start) / SAMPLES;
-    options.want_accelerations = options.want_reactions = false;
+    options.want_accelerations = options.want_reactions = options.want_works = false;
     options.observe = only_look;
     options.interrupted = out_of_patience;
     options.context = (void *)c;

@@ -388,7 +388,7 @@ static lw_status run_with(estimate *e, double factor, record *to, lw_error *erro
         options.output = (options.end - options.start) / SAMPLES;
         options.q = e->q, options.v = e->v;
         options.as_given = true;
-        options.want_accelerations = options.want_reactions = false;
+        options.want_accelerations = options.want_reactions = options.want_works = false;
         options.observe = keep;
         options.interrupted = interrupted;
         options.event = NULL;

@@ -154,25 +154,25 @@ double lw_closure_velocity(const lw_data *data, const lw_closures *c, int index,
     const hold *h = &c->holds[index];
     const lw_holding *at = &c->holding[index];
     int one = h->bodies[0], two = h->bodies[1];
-    const lw_pose *A = &c->world[one], *B = &c->world[two];
     const double *w1 = one ? data->nodes[one].w : rest, *w2 = two ? data->nodes[two].w : rest;
-    double arm[3], v1[3], v2[3], slip[3], t[3], worst = 0;
-    lw_m3_mul_v(B->R, h->p, arm);
+    double v1[3], v2[3], slip[3], t[3], worst = 0;
     lw_v3_copy(c->v + 3 * two, v2);
-    lw_v3_add_cross(c->w + 3 * two, arm, v2);
-    lw_m3_mul_v(A->R, at->p1, arm);
+    lw_v3_add_cross(c->w + 3 * two, at->arms[1], v2);
     lw_v3_copy(c->v + 3 * one, v1);
-    lw_v3_add_cross(c->w + 3 * one, arm, v1);
+    lw_v3_add_cross(c->w + 3 * one, at->arms[0], v1);
     lw_v3_sub(v2, v1, t);
-    lw_m3_tmul_v(B->R, t, slip);
+    lw_m3_tmul_v(c->world[two].R, t, slip);
+    if (h->frame >= 0) {
+        lw_v3_copy(slip, t);
+        lw_m3_mul_v(c->frames[h->frame].axes, t, slip);
+    }
     for (int k = 0; k < 3; k++)
         *size = larger(*size, larger(larger(fabs(w1[k]), fabs(w2[k])),
                                      c->per_length * larger(fabs(v1[k]), fabs(v2[k]))));
     for (int k = 0; k < count; k++) {
         int part = abs(h->part[k]) - 1;
         bool force = part >= 3;
-        const double *x = axis_of(c, h, force ? part - 3 : part);
-        double along = force ? lw_v3_dot(x, slip) : lw_v3_dot(x, w2) - lw_v3_dot(at->axes1 + 3 * part, w1);
+        double along = force ? slip[part - 3] : at->w_r[part];
         velocity[k] = h->part[k] < 0 ? -along : along;
         worst = larger(worst, (force ? c->per_length : 1) * fabs(along));
     }

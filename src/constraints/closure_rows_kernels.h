@@ -41,6 +41,8 @@ typedef struct frame {
     struct {                                                                                                 \
         REAL axes1[9], p1[3]; /* The axes, one after another, and the point, relative to the first body. */  \
         REAL bias[6];         /* Per component, including gravity where one body is ground. */               \
+        REAL arms[2][3];      /* The point relative to the first and to the second body, world axes. */      \
+        REAL w_r[3];          /* Angular velocity of the second body relative to the first, on the axes. */  \
     }
 typedef LW_HOLDING(double) lw_holding;
 typedef LW_HOLDING(REAL) holding;
@@ -147,11 +149,11 @@ INLINE void locate_hold(const lw_closures *c, const recursion *r, const pose *wo
     int one = h->bodies[0], two = h->bodies[1];
     const pose *A = &world[one], *B = &world[two];
     const REAL *w1 = one ? r->nodes[one].w : still, *w2 = two ? r->nodes[two].w : still;
-    REAL p[3], t[3], at[3], w1_axes[3], w2_axes[3], w_r[3], pull[3];
+    REAL p[3], t[3], w1_axes[3], w2_axes[3], pull[3], *w_r = out->w_r;
     constant3(h->p, p);
-    r3_turn(B->R, p, at);
-    for (int k = 0; k < 3; k++) at[k] += B->p[k] - A->p[k] + h->offset[k];
-    r3_turn_back(A->R, at, out->p1);
+    r3_turn(B->R, p, out->arms[1]);
+    for (int k = 0; k < 3; k++) out->arms[0][k] = out->arms[1][k] + (B->p[k] - A->p[k] + h->offset[k]);
+    r3_turn_back(A->R, out->arms[0], out->p1);
     product_back(B->R, A->R, out->axes1); /* The second body's axes. */
     for (int k = 0; k < 3; k++) w2_axes[k] = w2[k];
     if (h->frame >= 0) {

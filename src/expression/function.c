@@ -104,12 +104,22 @@ lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y
     return function;
 }
 
-const lw_table *lw_function_rough_table(const lw_function *function, bool everywhere) {
+/* Does the slope of the table of instruction k jump? Its ends do not matter if its argument is the first
+ * variable itself, and they are not within the range. */
+static bool is_rough(const lw_function *function, size_t k, const double range[2]) {
+    const lw_table *table = function->code[k].table;
+    const double first = lw_table_point(table, 0), last = lw_table_point(table, lw_table_count(table) - 1);
+    const bool itself =
+        k > 0 && function->code[k - 1].op == LW_OP_VARIABLE && function->code[k - 1].variable == 0;
+    const bool inside = itself && lw_table_period(table) == 0 && range[0] >= first && range[1] <= last;
+    return (inside ? lw_table_smoothness_within(table) : lw_table_smoothness(table)) != LW_TABLE_C1;
+}
+
+const lw_table *lw_function_rough_table(const lw_function *function, const double range[2]) {
     for (size_t k = 0; k < function->length; k++) {
         const lw_instruction *i = &function->code[k];
         if (i->op != LW_OP_TABLE) continue;
-        if ((everywhere ? lw_table_smoothness(i->table) : lw_table_smoothness_within(i->table)) !=
-            LW_TABLE_C1)
+        if (range ? is_rough(function, k, range) : lw_table_smoothness_within(i->table) != LW_TABLE_C1)
             return i->table;
     }
     return NULL;
@@ -134,13 +144,13 @@ size_t lw_function_inputs(const lw_function *function, const int **entries) {
 
 lw_meaning lw_function_meaning(const lw_function *function) { return function->meaning; }
 
-bool lw_function_may_jump(const lw_function *function) {
+bool lw_function_may_jump(const lw_function *function, const double range[2]) {
     if (!function->code) return true;
     for (size_t k = 0; k < function->length; k++) {
         lw_op op = function->code[k].op;
         if ((op >= LW_OP_ABS && op <= LW_OP_RAMP) || (op >= LW_OP_LESS && op <= LW_OP_OR) ||
             op == LW_OP_MOD || op == LW_OP_MIN || op == LW_OP_MAX || op == LW_OP_IF || op == LW_OP_NOT ||
-            (op == LW_OP_TABLE && lw_table_smoothness(function->code[k].table) != LW_TABLE_C1))
+            (op == LW_OP_TABLE && is_rough(function, k, range)))
             return true;
     }
     return false;

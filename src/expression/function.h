@@ -35,8 +35,8 @@ size_t lw_function_inputs(const lw_function *function, const int **entries);
 lw_meaning lw_function_meaning(const lw_function *function);
 bool lw_function_is_constant(const lw_function *function);
 /* Does it hold something whose slope jumps (if, abs, sign, floor, ceil, mod, min, max, ramp, a comparison, a
- * table)? */
-bool lw_function_may_jump(const lw_function *function);
+ * table) where its first variable is within the range? */
+bool lw_function_may_jump(const lw_function *function, const double range[2]);
 
 /* Calls `found` for the knots that it has as a function of time, which is variable number `time`
  * (time_knots.h). A function that is a table is one of a coordinate and has none. */
@@ -44,9 +44,9 @@ void lw_function_knots(const lw_function *function, size_t time, lw_knot_found f
 /* The same for a function of which the first and second derivatives are used as well. */
 void lw_function_motion_knots(const lw_function *function, size_t time, lw_knot_found found, void *context);
 
-/* The first table in an expression whose slope is not continuous: between its ends, or everywhere; NULL if
- * there is none. */
-const lw_table *lw_function_rough_table(const lw_function *function, bool everywhere);
+/* The first table in an expression whose slope is not continuous: between its ends, or where the first variable
+ * is within the range; NULL if there is none. */
+const lw_table *lw_function_rough_table(const lw_function *function, const double range[2]);
 
 /* inputs may be NULL if the function uses none; they do not change along the curve of a jet. */
 double lw_function_value(const lw_function *function, const double *variables, const double *inputs);

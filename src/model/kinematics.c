@@ -412,7 +412,10 @@ lw_status lw_q_rate(const lw_model *model, const double *q, const double *v, dou
 void lw_q_rate_stable(const lw_model *model, const double *q, const double *v, double *qdot) {
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
-        lw_joint_rate(&link->joint, q + link->q, v + link->v, true, qdot + link->q);
+        if (link->joint.nv == 1) /* No quaternion has a single speed. */
+            qdot[link->q] = v[link->v];
+        else
+            lw_joint_rate(&link->joint, q + link->q, v + link->v, true, qdot + link->q);
     }
     cut_angle_rates(model, q, v, qdot);
 }

@@ -72,6 +72,7 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
         if (status != LW_OK) return status;
     }
     const lw_sample shown = {.t = t,
+                             .aside = lw_simulation_seen(s, t) - t,
                              .q = s->q,
                              .v = s->v,
                              .vdot = s->vdot,
@@ -82,6 +83,7 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
                              .states = s->model->values.state_count ? s->y + lw_simulation_own(s) : NULL,
                              .outputs = outputs ? s->outputs : NULL,
                              .ledger = ledger,
+                             .works = s->work_count ? s->y + lw_simulation_works_at(s) : NULL,
                              .position_violation = position,
                              .velocity_violation = velocity,
                              .progress = (t - options->start) / (options->end - options->start)};

@@ -18,6 +18,7 @@
 #include "simulation/simulation_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- creation -------------------------------------------------------------------------------------- */
@@ -25,7 +26,7 @@
 static lw_status take_memory(lw_simulation *s, lw_error *error) {
     const lw_model *model = s->model;
     const lw_run_options *options = &s->plan.options;
-    const size_t n = (size_t)lw_simulation_books(s) + LW_POWERS;
+    const size_t n = (size_t)lw_simulation_works_at(s) + (size_t)s->work_count;
     const size_t nq = (size_t)model->nq + 1, nv = (size_t)model->nv + 1;
     lw_arena *arena = s->arena;
     s->y = LW_NEW(arena, double, n);
@@ -34,10 +35,11 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     s->parameters = LW_NEW(arena, double, lw_model_parameter_count(model) + 1);
     s->v = LW_NEW(arena, double, nv);
     const size_t states = (size_t)model->values.state_count;
-    if (states) {
+    if (states || s->work_count || model->motion_count) {
         s->rate_q = LW_NEW(arena, double, nq);
         s->rate_v = LW_NEW(arena, double, nv);
-        if (s->plan.integrator->needs_step) s->implicit = LW_NEW(arena, double, states *(states + 5));
+        if (states && s->plan.integrator->needs_step)
+            s->implicit = LW_NEW(arena, double, states *(states + 5));
     }
     s->work = LW_NEW(arena, double, 5 * n);
     s->scale = LW_NEW(arena, double, n);
@@ -55,8 +57,8 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     if (options->want_reactions)
         s->reactions = LW_NEW(arena, double, 6 * (size_t)lw_model_joint_count(model) + 1);
     s->checked = lw_checked_create(model);
-    if (lw_arena_failed(arena) || !lw_simulation_late_memory(s) || !s->checked ||
-        lw_data_create(model, s->allocator, &s->data) != LW_OK)
+    if (lw_arena_failed(arena) || !lw_simulation_late_memory(s) || !lw_simulation_works_memory(s) ||
+        !s->checked || lw_data_create(model, s->allocator, &s->data) != LW_OK)
         return lw_out_of_memory(error);
     lw_data_set_values(model, s->data, s->inputs, s->states);
     return LW_OK;
@@ -136,6 +138,7 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     lw_status status = lw_simulation_take_roots(s, error);
     if (status != LW_OK) return status;
     for (int k = 0; k < s->model->values.state_count; k++) s->y[lw_simulation_own(s) + k] = s->starts[k];
+    for (int k = 0; k < s->work_count; k++) s->y[lw_simulation_works_at(s) + k] = s->first_works[k];
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
     s->scales = (lw_scales){0};
     status = lw_simulation_begin(s, error);
@@ -174,6 +177,8 @@ lw_status lw_simulation_create(const lw_model *model, const lw_run_options *opti
                     "event can be located",
                     s->plan.integrator->name);
     if (status == LW_OK) status = create_method(s, error);
+    if (status == LW_OK && lw_simulation_works_wanted(s)) s->work_count = model->force_count;
+    if (status == LW_OK) status = lw_simulation_works_possible(s, error);
     if (status == LW_OK) status = take_memory(s, error);
     if (status == LW_OK) status = start(s, error);
     if (status == LW_OK)
@@ -261,6 +266,7 @@ static lw_status set_off(lw_simulation *s, lw_error *error) {
 lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
     lw_system *system = &s->system.base;
     lw_status status = LW_OK;
+    lw_simulation_event_depart(s);
     s->span = lw_model_span(s->model, s->t);
     if (system->root_count > system->watched) {
         s->crossed_t = lw_simulation_seen(s, s->t);
@@ -277,11 +283,47 @@ lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
     return set_off(s, error);
 }
 
+/* Tells of prescribed motions that jump, or whose speeds do, at the knot that has been passed; left: the time
+ * that they saw before it. */
+static void tell_of_impact(lw_simulation *s, double left) {
+    const lw_model *model = s->model;
+    double *q = s->rate_q, *v = s->rate_v;
+    lw_simulation_see(s, s->y);
+    s->plan.formulation->from_state(s->method, left, s->y, s->q, s->v);
+    lw_take_state(model, s->data, left, s->q, s->v);
+    memcpy(q, s->data->q, (size_t)model->nq * sizeof *q);
+    memcpy(v, s->data->v, (size_t)model->nv * sizeof *v);
+    lw_take_prescribed(model, s->data, lw_simulation_seen(s, s->t));
+    for (int k = 0; k < model->motion_count; k++) {
+        const lw_motion *motion = &model->motions[k];
+        const lw_link *link = &model->links[motion->body];
+        const double size = s->scales.length > 1 ? s->scales.length : 1;
+        double place = 0, speed = 0, fastest = size / s->scales.time;
+        for (int i = 0; i < link->joint.nq; i++)
+            place = fmax(place, fabs(s->data->q[link->q + i] - q[link->q + i]));
+        for (int i = link->v + motion->speed; i < link->v + motion->speed + motion->count; i++) {
+            speed = fmax(speed, fabs(s->data->v[i] - v[i]));
+            fastest = fmax(fastest, fmax(fabs(v[i]), fabs(s->data->v[i])));
+        }
+        if (place <= 1e-9 * size && speed <= 1e-9 * fastest) continue;
+        char text[240];
+        snprintf(
+            text, sizeof text,
+            "joint \"%.80s\": its prescribed %s jumps by %.3g; a jump of speed is an impact, which is not "
+            "simulated",
+            model->joints[model->bodies[motion->body].joint_index].name,
+            place > 1e-9 * size ? "motion" : "speed", place > 1e-9 * size ? place : speed);
+        lw_simulation_tell(s->t, "warning", text, s);
+    }
+}
+
 /* Passes to the other side of the knot that has been reached, to which samples there belong; what the method
  * moves at once is booked. */
 static lw_status pass_knot(lw_simulation *s, lw_error *error) {
     lw_system *system = &s->system.base;
+    const double left = lw_simulation_seen(s, s->t);
     s->span = lw_model_span(s->model, s->t);
+    if (s->model->motion_count) tell_of_impact(s, left);
     lw_status status = system->root_count > 0 ? system->cross(system, s->t, s->y, error) : LW_OK;
     return status == LW_OK ? set_off(s, error) : status;
 }
@@ -525,6 +567,7 @@ lw_status lw_simulation_reset(lw_simulation *s, lw_error *error) {
     s->warned = s->told_jumps = false;
     s->checked_at = 0;
     memset(s->happened, 0, (size_t)s->event_count * sizeof *s->happened);
+    memset(s->largest, 0, (size_t)s->event_count * sizeof *s->largest);
     memset(s->impacts, 0, (size_t)s->model->event_count * sizeof *s->impacts);
     lw_simulation_switches_reset(s);
     lw_passage_end(&s->passage);

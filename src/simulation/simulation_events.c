@@ -8,14 +8,17 @@
  * Where g begins at zero, or was left there by the event itself, the side is the one to which it goes, by the
  * rate of the state; if this does not tell either, the event is not awaited until a step ends where g is not
  * zero. Until then rounding may leave it a little beyond zero, at d, and its root function is s g + 2 |d|.
- * The event therefore does not trigger itself again.
+ * The event therefore does not trigger itself again. If an action has carried g away from zero, the side is
+ * the one on which g is, and the event is awaited anew.
  *
  * An impact keeps a joint from going on, and is awaited at once from the side that it came from. A joint that
  * comes to rest at its stop triggers it without end instead of going through; this ends the run with the
  * reason.
  *
  * Events of the model come first, in its order, then those of the caller. Actions of the model's events are
- * carried out one after the other; events whose values they carry past zero happen at the same instant.
+ * carried out one after the other; events whose values they carry past zero happen at the same instant, also
+ * such as have happened there already and were carried back. This goes on until no event happens; a cascade
+ * without end is found by the number of times that one event has happened.
  *
  * Source   docs/theory/events.md, (7) to (9).
  */
@@ -38,6 +41,8 @@ bool lw_simulation_events_create(lw_simulation *s) {
     s->happened = LW_NEW(s->arena, bool, all + 1);
     s->event_values = LW_NEW(s->arena, double, all + 1);
     s->offsets = LW_NEW(s->arena, double, all + 1);
+    s->found = LW_NEW(s->arena, double, all + 1);
+    s->largest = LW_NEW(s->arena, double, all + 1);
     s->ahead = LW_NEW(s->arena, double, 4 * (all + 1));
     s->impacts = LW_NEW(s->arena, lw_impact, own + 1);
     s->impulse = LW_NEW(s->arena, double, own ? 4 * (size_t)s->model->nv : 1);
@@ -98,6 +103,19 @@ static void await(lw_simulation *s, int k, int side) {
 
 static int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 
+/* Has an action carried the value of event k away from where the event has happened? The same state has the
+ * same value, and what a change of speeds leaves of it, by rounding only. */
+static bool has_moved(const lw_simulation *s, int k) {
+    const double rounding = 1e-12;
+    return fabs(s->event_values[k] - s->found[k]) > rounding * s->largest[k];
+}
+
+/* Takes notice of the sizes of values. */
+static void measure(lw_simulation *s) {
+    for (int k = 0; k < s->event_count; k++)
+        if (fabs(s->event_values[k]) > s->largest[k]) s->largest[k] = fabs(s->event_values[k]);
+}
+
 /* An event has just happened, or its value is zero. */
 static bool rests(const lw_simulation *s, int k) { return s->happened[k] || s->event_values[k] == 0; }
 
@@ -137,6 +155,7 @@ void lw_simulation_event_await(lw_simulation *s) {
     if (s->event_count == 0) return;
     take(s, s->t, s->y);
     values_at(s, s->t);
+    measure(s);
     for (int k = 0; k < s->event_count; k++) ahead |= rests(s, k) && s->offsets[k] == 0;
     if (ahead) ahead = look_ahead(s);
     for (int k = 0; k < s->event_count; k++) {
@@ -172,6 +191,7 @@ lw_status lw_simulation_event_look(lw_simulation *s, double t, const double *y, 
     *happened = -1;
     lw_status status = check(s, t, error);
     if (status != LW_OK) return status;
+    measure(s);
     for (int k = 0; k < s->event_count; k++) {
         const int side = s->sides[k] ? s->sides[k] : s->opposite[k];
         s->happened[k] = s->sides[k] && !(root_of(s, k, side) > 0);
@@ -179,6 +199,7 @@ lw_status lw_simulation_event_look(lw_simulation *s, double t, const double *y, 
             if (k < s->model->event_count) s->impacts[k].side = (signed char)side;
             if (first < 0) first = k;
             s->sides[k] = s->opposite[k] = 0;
+            s->found[k] = s->event_values[k];
         } else if (!(s->offsets[k] > 0) || side * s->event_values[k] > 0 || !(root_of(s, k, side) > 0))
             await(s, k, sign_of(s->event_values[k]));
     }
@@ -263,19 +284,39 @@ static lw_status act(lw_simulation *s, int k, bool *stop, lw_error *error) {
     return event->action == LW_ACTION_SET ? set(s, event, error) : LW_OK;
 }
 
-/* Events of the model that have not yet happened at this instant and that the others have carried past
- * zero. */
+/* After an action: events whose values it has carried past zero happen at this instant, too; those whose
+ * values it has carried to the side from which they start are awaited. Returns whether one of the model's has
+ * happened. */
 static bool find_others(lw_simulation *s) {
     bool any = false;
     take(s, s->t, s->y);
     values_at(s, s->t);
+    measure(s);
     for (int k = 0; k < s->event_count; k++) {
-        if (!s->sides[k] || root_of(s, k, s->sides[k]) > 0) continue;
-        if (k < s->model->event_count) s->impacts[k].side = s->sides[k], s->impacts[k].due = any = true;
-        s->happened[k] = true;
-        s->sides[k] = s->opposite[k] = 0;
+        const int side = sign_of(s->event_values[k]);
+        if (!s->sides[k]) {
+            const bool back = s->happened[k] ? has_moved(s, k) : s->opposite[k] == -side;
+            if (!side || !back) continue;
+            s->happened[k] &= k >= s->model->event_count; /* The caller has still to be told. */
+            await(s, k, side);
+        } else if (!(root_of(s, k, s->sides[k]) > 0)) {
+            if (k < s->model->event_count) s->impacts[k].side = s->sides[k], s->impacts[k].next = any = true;
+            s->happened[k] = true;
+            s->sides[k] = s->opposite[k] = 0;
+            s->found[k] = s->event_values[k];
+        }
     }
     return any;
+}
+
+void lw_simulation_event_depart(lw_simulation *s) {
+    bool any = false;
+    for (int k = 0; k < s->event_count; k++) any |= s->happened[k];
+    if (!any) return;
+    take(s, s->t, s->y);
+    values_at(s, s->t);
+    for (int k = 0; k < s->event_count; k++)
+        if (s->happened[k] && has_moved(s, k)) s->happened[k] = false;
 }
 
 lw_status lw_simulation_event_act(lw_simulation *s, bool *stop, lw_error *error) {
@@ -285,15 +326,15 @@ lw_status lw_simulation_event_act(lw_simulation *s, bool *stop, lw_error *error)
     s->stopped_by = -1;
     for (int k = 0; k < own; k++) any |= s->impacts[k].due = s->happened[k];
     while (any) {
-        bool changes = false;
+        any = false;
         for (int k = 0; k < own; k++) {
             if (!s->impacts[k].due) continue;
             s->impacts[k].due = false;
             lw_status status = act(s, k, stop, error);
             if (status != LW_OK) return status;
-            changes |= s->model->events[k].action >= LW_ACTION_SET;
+            if (s->model->events[k].action >= LW_ACTION_SET) any |= find_others(s);
         }
-        any = changes && find_others(s);
+        for (int k = 0; k < own; k++) s->impacts[k].due = s->impacts[k].next, s->impacts[k].next = false;
     }
     return LW_OK;
 }
@@ -302,6 +343,8 @@ void lw_simulation_event_archive(lw_simulation *s, lw_archive *archive) {
     LW_ARCHIVE_MANY(archive, s->sides, s->event_count);
     LW_ARCHIVE_MANY(archive, s->opposite, s->event_count);
     LW_ARCHIVE_MANY(archive, s->offsets, s->event_count);
+    LW_ARCHIVE_MANY(archive, s->found, s->event_count);
+    LW_ARCHIVE_MANY(archive, s->largest, s->event_count);
     LW_ARCHIVE_MANY(archive, s->happened, s->event_count);
     LW_ARCHIVE_MANY(archive, s->impacts, s->model->event_count);
     LW_ARCHIVE_ONE(archive, s->stopped_by);

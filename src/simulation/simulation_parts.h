@@ -5,6 +5,7 @@
  * energy_ledger.c         the energy ledger
  * integrator_auto.c       which integrator auto takes, and when bdf takes over
  * simulation_values.c     inputs, user states with their rates, outputs
+ * simulation_works.c      work of single force elements
  * simulation_events.c     events of the model and of the caller
  * simulation_impact.c     impulses of the model's events
  * simulation_switches.c   conditions in forces, signals and rates
@@ -27,7 +28,8 @@
 #include <linkwork/simulation.h>
 
 /* The integrated vector is the method's state y, followed by the user states of the model and the ledger's
- * three integrals: work of drives, work of forces, dissipation. */
+ * three integrals: work of drives, work of forces, dissipation; then, if they are asked for, the works of all
+ * force elements. */
 typedef struct lw_simulation_system {
     lw_system base;
     lw_method *method;
@@ -72,7 +74,8 @@ typedef struct lw_impact {
     double approach;  /* The joint's speed before the last impact. */
     signed char side; /* The side from which it came. */
     bool leaves;      /* The joint is already moving away. */
-    bool due;         /* Its action is still to be carried out. */
+    bool due;         /* Its action is still to be carried out, */
+    bool next;        /* or after those that are. */
 } lw_impact;
 
 /* Room for what outputs need when the equations of motion are solved; NULL where no output needs it. */
@@ -100,9 +103,13 @@ struct lw_simulation {
     double *inputs, *first_inputs; /* now, and at the start */
     double *states;                /* user states of the state that the method looks at */
     double *starts;                /* user states at the start */
-    double *rate_q, *rate_v;       /* workspace: coordinates and speeds of a state whose rates are wanted */
-    double *implicit;              /* workspace of steps of methods of their own (simulation_values.c) */
-    double *outputs;               /* of a sample, if the model has any */
+    double *rate_q,
+        *rate_v;         /* workspace: coordinates and speeds of a state whose rates or motions are wanted */
+    double *implicit;    /* workspace of steps of methods of their own (simulation_values.c) */
+    double *outputs;     /* of a sample, if the model has any */
+    int work_count;      /* how many force elements have their work integrated: all or none */
+    double *first_works; /* their works at the start */
+    lw_force_value *work_forces; /* workspace: the elements in a state */
     lw_late_values late;
     lw_model *tuned;    /* the model with changed parameters, or NULL */
     double *parameters; /* workspace: one number per parameter */
@@ -132,6 +139,8 @@ struct lw_simulation {
     bool *happened;        /* per event: it happened at the end of the last step */
     double *event_values;  /* values of the events */
     double *offsets;       /* per event: what rounding has left beyond zero (simulation_events.c), or 0 */
+    double *found;         /* per event: its value where it has happened */
+    double *largest;       /* per event: its largest value so far */
     double *ahead;         /* workspace: values of the events later on, 4 numbers per event */
     lw_impact *impacts;    /* per event of the model */
     double *impulse;       /* workspace of impacts, 4 numbers per speed */
@@ -167,6 +176,9 @@ static inline int lw_simulation_own(const lw_simulation *s) { return s->method->
 static inline int lw_simulation_books(const lw_simulation *s) {
     return s->method->state_size + s->model->values.state_count;
 }
+static inline int lw_simulation_works_at(const lw_simulation *s) {
+    return lw_simulation_books(s) + LW_POWERS;
+}
 /* Lets the method, forces and signals see the user states of y; before every call of the method for y. */
 static inline void lw_simulation_see(const lw_simulation *s, const double *y) {
     for (int k = 0; k < s->model->values.state_count; k++) s->states[k] = y[s->method->state_size + k];
@@ -175,6 +187,13 @@ static inline void lw_simulation_see(const lw_simulation *s, const double *y) {
  * to. */
 lw_status lw_simulation_rates(lw_simulation *simulation, lw_method *method, double t, const double *y,
                               double *rates, lw_error *error);
+/* Works of force elements: are they asked for; can they be had (then the method exists); their memory, false:
+ * there is none; the powers at (t, y), work_count of them. */
+bool lw_simulation_works_wanted(const lw_simulation *simulation);
+lw_status lw_simulation_works_possible(lw_simulation *simulation, lw_error *error);
+bool lw_simulation_works_memory(lw_simulation *simulation);
+void lw_simulation_powers(lw_simulation *simulation, lw_method *method, double t, const double *y,
+                          double *powers);
 /* The steps of user states before and after a step of a method of its own from t to t + h. */
 lw_status lw_simulation_half_before(lw_simulation *simulation, double t, double h, const double *y,
                                     double *next, lw_error *error);
@@ -259,6 +278,9 @@ void lw_simulation_event_await(lw_simulation *simulation);
  * awaited if their value is not zero now. Fails if a value is not a number. */
 lw_status lw_simulation_event_look(lw_simulation *simulation, double t, const double *y, int *happened,
                                    lw_error *error);
+/* Events that have happened, and whose values actions or the caller have carried away from zero since, are
+ * awaited like others; before the state is projected. */
+void lw_simulation_event_depart(lw_simulation *simulation);
 /* In another state no event is awaited because of what was before. */
 void lw_simulation_event_forget(lw_simulation *simulation);
 /* Makes room for the values of all roots. */

@@ -1,8 +1,8 @@
 /* simulation_system.c - the system of equations for integrators, and the monitoring of a run.
  *
- * The integrated vector is the formulation's state, the model's user states, and the ledger's three integrals
- * (work of drives, work of forces, dissipation), which take no part in error control. Every evaluation and
- * every step is counted, to find out whether the run will end, whether it is stiff, whether a force jumps,
+ * The integrated vector is the formulation's state, the model's user states, the ledger's three integrals
+ * (work of drives, work of forces, dissipation), and the works of force elements if they are asked for; the
+ * integrals take no part in error control. Every evaluation and every step is counted, to find out whether the run will end, whether it is stiff, whether a force jumps,
  * and whether it has come to a singular position.
  */
 #include "simulation/simulation_parts.h"
@@ -157,6 +157,8 @@ static lw_status system_derivative(lw_system *base, double t, const double *y, d
     status = check_rates(system, t, ydot, error);
     if (status == LW_OK && s->model->values.state_count)
         status = lw_simulation_rates(s, method, seen, y, ydot + lw_simulation_own(s), error);
+    if (status == LW_OK && s->work_count)
+        lw_simulation_powers(s, method, seen, y, ydot + lw_simulation_works_at(s));
     return status;
 }
 
@@ -176,7 +178,8 @@ static lw_status system_residual(lw_system *base, double t, const double *y, con
     if (status != LW_OK) return status;
     for (int k = own; k < n; k++) residual[k] = ydot[k] - residual[k];
     lw_ledger_put(&power, residual + n);
-    for (int k = 0; k < LW_POWERS; k++) residual[n + k] = ydot[n + k] - residual[n + k];
+    lw_simulation_powers(s, method, seen, y, residual + n + LW_POWERS);
+    for (int k = n; k < base->size; k++) residual[k] = ydot[k] - residual[k];
     return LW_OK;
 }
 
@@ -289,7 +292,7 @@ void lw_simulation_system_make(lw_simulation *s) {
     const lw_formulation *f = s->plan.formulation;
     const lw_run_options *options = &s->plan.options;
     lw_system *system = &s->system.base;
-    const int n = lw_simulation_books(s) + LW_POWERS;
+    const int n = lw_simulation_works_at(s) + s->work_count;
     s->system.method = s->method;
     s->system.simulation = s;
     lw_effort *effort = &s->system.effort;
@@ -303,7 +306,7 @@ void lw_simulation_system_make(lw_simulation *s) {
      * control, too. A conserving step keeps its books by itself. */
     const bool knots =
         s->model->knot_count + s->model->rhythm_count + s->switches.count > 0 && !s->integrator->needs_step;
-    system->quadratures = s->model->motion_count || knots ? 0 : LW_POWERS;
+    system->quadratures = s->work_count + (s->model->motion_count || knots ? 0 : LW_POWERS);
     system->derivative = f->derivative ? system_derivative : NULL;
     system->residual = f->residual ? system_residual : NULL;
     system->step = f->step ? system_step : NULL;
@@ -324,5 +327,5 @@ void lw_simulation_system_make(lw_simulation *s) {
     system->brisk = s->timed ? 1e-3 * (options->end - options->start) : 0;
     system->roots = system_roots, system->cross = system_cross, system->glimpse = system_glimpse;
     system->release = own ? system_release : NULL;
-    if (own) system->quadratures = 0; /* Close to an event power may be unbounded. */
+    if (own) system->quadratures = s->work_count; /* Close to an event power may be unbounded. */
 }

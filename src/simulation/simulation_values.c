@@ -257,6 +257,7 @@ lw_status lw_simulation_compute_outputs(lw_simulation *s, const double *vdot, co
     if (needs & LW_NEEDS_RUN && s->plan.formulation->violation)
         s->plan.formulation->violation(s->method, t, s->y, &source.position_violation,
                                        &source.velocity_violation);
+    if (s->work_count) source.works = s->y + lw_simulation_works_at(s);
     lw_simulation_see(s, s->y);
     lw_status status = lw_simulation_source(s, needs, t, vdot, reactions, &source, error);
     if (status != LW_OK) return status;

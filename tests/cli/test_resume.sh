@@ -165,6 +165,24 @@ expect 0 run "$work/set.yaml" --quiet --record "joint" --out "$work/lacks.csv"
 expect 2 run --resume "$work/lacks.csv" --end 2
 says err "the file lacks u, an input that an event of the model sets"
 
+# Works of force elements go on, in columns and in outputs; without the column they begin anew.
+sed 's/^forces:/outputs: {done: force(s).work}\nforces:/' "$model" > "$work/works.yaml"
+expect 0 run "$work/works.yaml" --quiet --record "joint, state, force(*).work, output, ledger" --out "$work/works.csv"
+for format in csv h5; do
+    expect 0 run "$work/works.yaml" --end 1 --quiet --record "joint, state, force(*).work, output, ledger" --out "$work/first.$format"
+    expect 0 run --resume "$work/first.$format" --end 2 --quiet --record "joint, state, force(*).work, output, ledger" --out "$work/second.csv"
+    python3 - "$work/works.csv" "$work/second.csv" <<'CHECK' || fail "works do not go on"
+import csv, sys
+one, two = ([dict(zip(r[0], map(float, x))) for x in r[1:]] for r in
+            (list(csv.reader(l for l in open(f) if not l.startswith("#"))) for f in sys.argv[1:]))
+assert len(one) == len(two)
+for a, b in zip(one, two):
+    for k in a: assert abs(a[k] - b[k]) < 1e-7, (k, a[k], b[k])
+    assert a["force(s).work [J]"] == a["done [J]"] and abs(a["force(d).work [J]"]) <= a["dissipation [J]"]
+assert abs(one[-1]["done [J]"]) > 0.1
+CHECK
+done
+
 # Every quantity in a file, and round trips of both formats bit by bit.
 expect 0 run "$model" --end 0.1 --quiet --record "*, distance(a, b), point(b, 1, 0, 0 in a), force(s at first in b)" --out "$work/all.csv"
 expect 0 run "$model" --end 0.1 --quiet --record "*, distance(a, b), point(b, 1, 0, 0 in a), force(s at first in b)" --out "$work/all.h5"

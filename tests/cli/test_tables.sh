@@ -128,3 +128,27 @@ sed "s#road.csv#long.csv#; s#end: 4#end: 0.01#" model/car.yaml >model/long.yaml
 seconds=$(TIMEFORMAT='%U'; { time "$linkwork" check model/long.yaml >/dev/null; } 2>&1)
 echo "a million points: $seconds s"
 awk -v s="$seconds" 'BEGIN { exit !(s < 1.0) }' || [[ $3 == *san* ]] || fail "a million points take $seconds s"
+
+# A motion whose table ends steep has an impact there: a warning, unless the run ends there; a run that goes on
+# tells of it.
+cat > "$work/steep.yaml" <<'MODEL'
+linkwork: 1
+tables:
+  lift: {x: [0, 1, 2], y: [0, 1, 3], interpolation: smooth}
+bodies:
+  a: {mass: 1, inertia: [1, 1, 1]}
+joints:
+  j: {type: prismatic, between: [ground, a], point: [0, 0, 0], axis: [0, 0, 1], motion: lift(t)}
+run: {end: 2}
+MODEL
+expect 0 check "$work/steep.yaml"
+says out "0 errors, 0 warnings"
+expect 0 run "$work/steep.yaml" --json
+json "d['events'] == [] and abs(d['final']['joints']['j']['v'][0] - 2.5) < 1e-12"
+expect 0 run "$work/steep.yaml" --quiet --record "t, j.v, com(a).vz, drive(j).power, 2*j.v" --out "$work/steep.csv"
+grep -v "^#" "$work/steep.csv" | tail -n 1 | awk -F, '{ exit !($1 == 2 && $2 > 2.4999999 && $3 > 2.4999999) }' || fail "the last row is not of the run"
+expect 0 run "$work/steep.yaml" --end 2.5 --json
+json "[e['t'] for e in d['events']] == [2] and 'speed jumps by 2.5' in d['events'][0]['text']"
+sed -i 's/end: 2}/end: 2.5}/' "$work/steep.yaml"
+expect 0 check "$work/steep.yaml"
+says err "its motion has an impact, which is not simulated, where table \"lift\" ends at 2"

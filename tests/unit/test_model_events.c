@@ -482,6 +482,82 @@ static void conserving_steps_refuse(void **state) {
     lw_model_destroy(model);
 }
 
+/* --- events that carry values back -------------------------------------------------------------------- */
+
+/* A sawtooth of a state, which its own event sets back: it happens in every period, by all integrators; and
+ * one of the mechanism, by the caller, who sets the state back after a stop. */
+static void sawtooth(void **state) {
+    (void)state;
+    lw_model *model = line("", "states:\n  s: {rate: 1, start: 0.25}\n  n: {rate: 0, start: 0}\n"
+                               "events:\n  tick: {when: s - 1, direction: up, do: {set: {s: 0, n: n + 1}}}\n"
+                               "run: {end: 5}\n");
+    for (int k = 0; k < ALL; k++) {
+        history h = {0};
+        lw_run_options options = options_of(model, k, &h);
+        assert_int_equal(run(model, &options, NULL, NULL, NULL), LW_OK);
+        assert_int_equal(h.count, 5);
+        for (int i = 0; i < 5; i++) assert_true(fabs(h.t[i] - (0.75 + i)) < 1e-9);
+    }
+    lw_model_destroy(model);
+    model = line(", v: 1", "events:\n  end: {when: x.q - 0.5, direction: up, do: stop}\nrun: {end: 5}\n");
+    for (int k = 0; k < ALL; k++) {
+        history h = {0};
+        lw_run_options options = options_of(model, k, &h);
+        lw_simulation *s;
+        lw_error error;
+        assert_int_equal(lw_simulation_create(model, &options, NULL, &s, &error), LW_OK);
+        for (int i = 0; i < 4; i++) {
+            assert_int_equal(lw_simulation_advance(s, 100, &error), LW_EVENT);
+            assert_true(fabs(lw_simulation_time(s) - 0.5 * (i + 1)) < 1e-9);
+            const double q = 0, v = 1;
+            assert_int_equal(lw_simulation_set_state(s, lw_simulation_time(s), &q, &v, &error), LW_OK);
+        }
+        /* Left where it is, it goes on. */
+        assert_int_equal(lw_simulation_advance(s, 100, &error), LW_EVENT);
+        assert_int_equal(lw_simulation_advance(s, 10, &error), LW_OK);
+        lw_simulation_destroy(s);
+    }
+    lw_model_destroy(model);
+}
+
+/* Two events that set each other at one instant go on until none happens, and without end they stop the run
+ * with a sentence. */
+static void cascade(void **state) {
+    (void)state;
+    static const char sections[] =
+        "states:\n  a: {rate: 1, start: 0}\n  b: {rate: 0, start: 0}\n  n: {rate: 0, start: 0}\n"
+        "events:\n  one: {when: a - 0.5, direction: up, do: {set: {a: 0, b: 1, n: n + 1}}}\n"
+        "  other: {when: b - 0.5, direction: up, do: {set: {b: 0, a: %s}}}\n"
+        "  third: {when: n - 2.5, direction: any, do: note}\nrun: {end: 0.9}\n";
+    char text[600];
+    snprintf(text, sizeof text, sections, "\"if(n < 4, 1, 0)\"");
+    lw_model *model = line("", text);
+    static const char *const order[] = {"one",   "other", "one", "other", "one",
+                                        "other", "third", "one", "other"};
+    for (int k = 0; k < ALL; k++) {
+        history h = {0};
+        lw_run_options options = options_of(model, k, &h);
+        assert_int_equal(run(model, &options, NULL, NULL, NULL), LW_OK);
+        assert_int_equal(h.count, 9);
+        for (int i = 0; i < 9; i++) {
+            assert_string_equal(h.name[i], order[i]);
+            assert_true(h.t[i] == h.t[0] && fabs(h.t[i] - 0.5) < 1e-9);
+        }
+    }
+    lw_model_destroy(model);
+    snprintf(text, sizeof text, sections, "1");
+    model = line("", text);
+    for (int k = 0; k < ALL; k++) {
+        history h = {0};
+        lw_error error = {0};
+        lw_run_options options = options_of(model, k, &h);
+        assert_int_equal(lw_simulate(model, &options, NULL, NULL, NULL, &error), LW_ERROR_INTEGRATION);
+        assert_non_null(strstr(error.message, "it has happened 100 times within 0 s at t = 0.5"));
+        assert_non_null(strstr(error.object, "one"));
+    }
+    lw_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ball_bounces),
@@ -498,6 +574,8 @@ int main(void) {
         cmocka_unit_test(short_excursions),
         cmocka_unit_test(specs_hold_events),
         cmocka_unit_test(conserving_steps_refuse),
+        cmocka_unit_test(sawtooth),
+        cmocka_unit_test(cascade),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

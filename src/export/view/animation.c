@@ -132,6 +132,7 @@ bool lw_animation_wants_accelerations(const lw_animation *a) {
 bool lw_animation_wants_reactions(const lw_animation *a) {
     return a && a->record && lw_record_reactions(a->record);
 }
+bool lw_animation_wants_works(const lw_animation *a) { return a && a->record && lw_record_works(a->record); }
 
 /* --- samples -------------------------------------------------------------------------------------- */
 

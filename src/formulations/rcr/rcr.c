@@ -338,8 +338,10 @@ static void first_choice(lw_rcr *m, double t) {
 /* The largest rate of x in all loops, as an angle. */
 static double largest_rate(const lw_rcr *m, const double *x) {
     double largest = 0;
-    for (int k = 0; k < m->choice->loop_speeds; k++)
-        largest = fmax(largest, lw_rcr_rate(m, m->choice->in_loops[k], x));
+    for (int k = 0; k < m->choice->loop_speeds; k++) {
+        const double rate = fabs(x[m->choice->in_loops[k]]) * m->angle[k];
+        if (rate > largest) largest = rate;
+    }
     return largest;
 }
 
@@ -475,6 +477,12 @@ static bool take_memory(lw_rcr *m) {
     m->force = LW_NEW(arena, double, nv);
     m->push = LW_NEW(arena, double, nv);
     m->a = LW_NEW(arena, double, 6 * (model->body_count + 1));
+    m->angle = LW_NEW(arena, double, nv);
+    if (!m->finder || lw_arena_failed(arena)) return false;
+    for (size_t k = 0; k < nv; k++) m->zero[k] = 1;
+    for (int k = 0; k < m->choice->loop_speeds; k++)
+        m->angle[k] = lw_rcr_rate(m, m->choice->in_loops[k], m->zero);
+    memset(m->zero, 0, nv * sizeof *m->zero);
     return m->finder && !lw_arena_failed(arena) && lw_closures_create(model, arena, &m->closures) == LW_OK &&
            lw_crossing_create(m);
 }

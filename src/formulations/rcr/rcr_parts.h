@@ -69,6 +69,8 @@ typedef struct lw_rcr {
     double *given;  /* The coordinates and speeds of the first state while it is examined. */
     /* Workspace. */
     double *zero; /* Per speed: zeros. */
+    double
+        *angle;   /* Per speed of loops: the angle for which a unit of its coordinate counts (lw_rcr_rate). */
     double *open; /* 6 per joint: the reactions that undetermined multipliers cause. */
     /* Per row, from model/rows.h: the term that the row's products with the accelerations must balance. */
     double *bias;

@@ -100,7 +100,9 @@ static bool is_usual(const lw_model *model, lw_quantity_kind kind, int object, i
     if (kind != LW_Q_FORCE) return true;
     const lw_force_type type = model->forces[object].type;
     const bool by_components = type == LW_FORCE_BUSHING || type == LW_FORCE_APPLIED;
-    return component == 7 || (component < 6) == by_components;
+    if (component >= LW_FORCE_POWER)
+        return component == LW_FORCE_POWER; /* Works are integrated if asked for. */
+    return (component < 6) == by_components;
 }
 
 /* --- the record ----------------------------------------------------------------------------------- */
@@ -683,6 +685,8 @@ bool lw_record_reactions(const lw_record *record) {
     return record && record->needs & (LW_NEEDS_REACTION | LW_NEEDS_MULTIPLIER);
 }
 
+bool lw_record_works(const lw_record *record) { return record && record->needs & LW_NEEDS_WORK; }
+
 /* --- values --------------------------------------------------------------------------------------- */
 
 /* Computes what the columns need of the state: poses and twists, forces, accelerations of bodies. */
@@ -690,17 +694,19 @@ static void move_bodies(lw_record *record, const lw_model *model, const lw_sampl
                         lw_quantity_source *source) {
     lw_data *data = record->data;
     const unsigned needs = record->needs;
-    *source = (lw_quantity_source){.t = sample->t,
+    const double t = sample->t + sample->aside;
+    *source = (lw_quantity_source){.t = t,
                                    .vdot = sample->vdot,
                                    .reactions = sample->reactions,
                                    .multipliers = sample->multipliers,
                                    .ledger = sample->ledger,
+                                   .works = sample->works,
                                    .states = sample->states,
                                    .outputs = sample->outputs,
                                    .position_violation = sample->position_violation,
                                    .velocity_violation = sample->velocity_violation};
     lw_data_set_values(model, data, sample->inputs, sample->states);
-    lw_take_state(model, data, sample->t, sample->q, sample->v);
+    lw_take_state(model, data, t, sample->q, sample->v);
     if (needs & (LW_NEEDS_VELOCITY | LW_NEEDS_FORCES))
         lw_velocities(model, data);
     else if (needs & LW_NEEDS_POSITION)
@@ -711,12 +717,12 @@ static void move_bodies(lw_record *record, const lw_model *model, const lw_sampl
         source->motion_rates = record->rates;
     }
     if (record->forces) {
-        lw_force_values(model, data, sample->t, !sample->ledger, record->forces);
+        lw_force_values(model, data, t, !sample->ledger, record->forces);
         source->forces = record->forces;
     }
     if (record->with_inputs) {
         const size_t inputs = (size_t)model->input_names.count * sizeof *record->inputs;
-        lw_values_compute(model, data, sample->t, source, &model->values.for_all);
+        lw_values_compute(model, data, t, source, &model->values.for_all);
         memcpy(record->inputs, data->computed, inputs);
         source->inputs = record->inputs;
     }
@@ -787,7 +793,7 @@ lw_status lw_record_row(lw_record *record, const lw_sample *sample, double *row)
             if (c->kind == LW_Q_ROTATION) keep_sign(record, c->object, vector);
             if (c->kind == LW_Q_COORDINATE && c->other >= 0) keep_turns(record, c, vector);
         }
-        row[k] = vector[c->component];
+        row[k] = c->kind == LW_Q_TIME ? sample->t : vector[c->component];
         last = c;
     }
     return LW_OK;

@@ -1,7 +1,8 @@
 /* recording.c - samples of a run in memory, whole, so that what is asked about them may be decided later.
  *
  * A sample is one row of numbers: t, q, v, then whatever the first sample carries (accelerations, reactions,
- * multipliers of constraints, user states, outputs, inputs), the ledger, the violations and the progress.
+ * multipliers of constraints, user states, outputs, inputs, works), the ledger, the violations, the progress
+ * and the side of jumps to which it belongs.
  * Rows stand one behind another in an array that grows by half, so that adding n samples costs O(n) copies.
  *
  * A sample whose parameters an event has changed would need another model to be evaluated by; it is refused.
@@ -27,7 +28,7 @@ struct lw_recording {
     size_t width; /* numbers of a sample */
     size_t count, room;
     double *rows;
-    part q, v, vdot, reactions, multipliers, states, outputs, inputs, books;
+    part q, v, vdot, reactions, multipliers, states, outputs, inputs, works, books;
 };
 
 const char *lw_record_name(const lw_record *record, size_t column) {
@@ -70,7 +71,7 @@ static part reserve(lw_recording *recording, bool carried, int count) {
 /* Lays out the rows after the first sample. */
 static void lay_out(lw_recording *r, const lw_sample *first) {
     const lw_model *model = r->model;
-    r->width = 4; /* t, both violations, progress */
+    r->width = 5; /* t, both violations, progress, aside */
     r->q = reserve(r, true, lw_model_q_size(model));
     r->v = reserve(r, true, lw_model_v_size(model));
     r->vdot = reserve(r, first->vdot, lw_model_v_size(model));
@@ -79,6 +80,7 @@ static void lay_out(lw_recording *r, const lw_sample *first) {
     r->states = reserve(r, first->states, lw_model_state_count(model));
     r->outputs = reserve(r, first->outputs, lw_model_output_count(model));
     r->inputs = reserve(r, first->inputs, lw_model_input_count(model));
+    r->works = reserve(r, first->works, lw_model_force_count(model));
     r->books = reserve(r, first->ledger, LEDGER_SIZE);
 }
 
@@ -104,7 +106,7 @@ lw_status lw_recording_add(lw_recording *r, const lw_sample *sample) {
     if (!make_room(r)) return LW_ERROR_MEMORY;
     double *row = r->rows + r->count * r->width;
     row[0] = sample->t, row[1] = sample->position_violation, row[2] = sample->velocity_violation;
-    row[3] = sample->progress;
+    row[3] = sample->progress, row[4] = sample->aside;
     keep(row, r->q, sample->q);
     keep(row, r->v, sample->v);
     keep(row, r->vdot, sample->vdot);
@@ -113,6 +115,7 @@ lw_status lw_recording_add(lw_recording *r, const lw_sample *sample) {
     keep(row, r->states, sample->states);
     keep(row, r->outputs, sample->outputs);
     keep(row, r->inputs, sample->inputs);
+    keep(row, r->works, sample->works);
     if (r->books.count && sample->ledger)
         memcpy(row + r->books.at, sample->ledger, sizeof *sample->ledger);
     else
@@ -132,6 +135,7 @@ lw_status lw_recording_at(const lw_recording *r, size_t index, lw_sample *sample
                           .position_violation = row[1],
                           .velocity_violation = row[2],
                           .progress = row[3],
+                          .aside = row[4],
                           .q = row + r->q.at,
                           .v = row + r->v.at,
                           .vdot = kept(row, r->vdot),
@@ -140,6 +144,7 @@ lw_status lw_recording_at(const lw_recording *r, size_t index, lw_sample *sample
                           .states = kept(row, r->states),
                           .outputs = kept(row, r->outputs),
                           .inputs = kept(row, r->inputs),
+                          .works = kept(row, r->works),
                           .ledger = (const lw_ledger *)kept(row, r->books)};
     return LW_OK;
 }

@@ -224,6 +224,8 @@ bool lw_results_want_reactions(const lw_results *results) {
     return results && lw_record_reactions(results->record);
 }
 
+bool lw_results_want_works(const lw_results *results) { return results && lw_record_works(results->record); }
+
 lw_status lw_results_write(lw_results *results, const lw_sample *sample) {
     if (!results || !sample || !sample->q || !sample->v) return LW_ERROR_ARGUMENT;
     (void)lw_record_row(results->record, sample, results->row);

@@ -306,6 +306,35 @@ static double value_in(const lw_results_table *table, const char *name, size_t r
     return column >= 0 && table->columns[column].values ? table->columns[column].values[row] : NAN;
 }
 
+lw_status lw_results_works(const char *path, const lw_model *model, double t, double *works,
+                           lw_error *error) {
+    if (!path || !model || isnan(t) || !lw_given(works, model->force_count))
+        return lw_call_needs("the path of a results file, a model, a time, and places for the works", error);
+    lw_results_table *table = NULL;
+    lw_status status = lw_results_table_open(path, &table, error);
+    for (int pass = 0; pass < 2 && status == LW_OK; pass++) {
+        size_t nearest, row = 0;
+        if (pass == 1) {
+            status = lw_results_table_read(table, error);
+            if (status == LW_OK) row = find_row(table, t, &nearest);
+            if (status == LW_OK && row == table->row_count) status = no_row(table, path, t, nearest, error);
+        }
+        table->columns[0].wanted = true;
+        for (int k = 0; k < model->force_count && status == LW_OK; k++) {
+            lw_state_quantity work;
+            char name[LW_QUANTITY_NAME];
+            lw_quantity_make(model, LW_Q_FORCE, k, LW_FORCE_WORK, &work);
+            lw_quantity_print(model, &work, name);
+            const int column = lw_results_table_column(table, name);
+            if (column >= 0) table->columns[column].wanted = true;
+            const double value = pass == 1 ? value_in(table, name, row) : 0;
+            works[k] = isfinite(value) ? value : 0;
+        }
+    }
+    lw_results_table_close(table);
+    return status;
+}
+
 lw_status lw_results_go_on(lw_results *results, const char *path, double until, lw_ledger *ledger, long *rows,
                            lw_error *error) {
     if (!path || isnan(until))

@@ -129,6 +129,8 @@ void lw_compile_measure(lw_compiler *compiler, const lw_expression_text *text, c
 
 /* compile_tables.c: the tables, for expressions. */
 lw_status lw_compile_tables(lw_compiler *compiler);
+/* The times of the run that the model suggests; all times if it suggests none. */
+void lw_compile_run_range(const lw_compiler *compiler, double range[2]);
 /* Reports a table in a motion whose slope jumps; returns whether there is one. */
 bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint, const lw_function *function);
 

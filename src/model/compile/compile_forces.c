@@ -19,6 +19,8 @@ static const char *const of_drive[] = {"t", "q", "v"};
 /* Compiles the functions of one motion: one for a coordinate, or three for the Cardan angles of a
  * rotation. */
 static void compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, lw_motion *motion) {
+    double range[2];
+    lw_compile_run_range(compiler, range);
     for (int c = 0; c < motion->count; c++)
         motion->functions[c] =
             lw_compile_function(compiler,
@@ -27,7 +29,7 @@ static void compile_motion(lw_compiler *compiler, const lw_joint_spec *joint, lw
                                 of_time, 1, LW_USE_MOTION);
     for (int c = 0; c < motion->count; c++)
         if (motion->functions[c] && !lw_compile_motion_tables(compiler, joint, motion->functions[c]) &&
-            lw_function_may_jump(motion->functions[c]))
+            lw_function_may_jump(motion->functions[c], range))
             lw_compile_warning(
                 compiler, "joint", joint->name, joint->place,
                 "use smooth functions such as step(t, t0, h0, t1, h1), or drive the joint by a force",

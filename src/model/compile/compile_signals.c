@@ -241,7 +241,7 @@ static void mark_used(lw_compiler *compiler, const lw_function *function) {
 static void refuse_late(lw_compiler *compiler, const lw_expression_text *text, unsigned needs,
                         const char *cause, lw_expression_use use) {
     const char *found = strstr(text->text, cause);
-    const bool ledger = needs & (LW_NEEDS_LEDGER | LW_NEEDS_RUN);
+    const bool ledger = needs & (LW_NEEDS_LEDGER | LW_NEEDS_RUN | LW_NEEDS_WORK);
     const char *why =
         ledger ? "is kept by a run, beside the equations of motion"
         : needs & LW_NEEDS_FORCES && !(needs & ~(unsigned)(LW_NEEDS_KINEMATICS | LW_NEEDS_FORCES))
@@ -251,7 +251,8 @@ static void refuse_late(lw_compiler *compiler, const lw_expression_text *text, u
     if (use == LW_USE_RATE && !ledger) why = "is known only when the equations of motion are solved";
     lw_compile_error(compiler, text->kind, text->name,
                      place_in(compiler, text, found ? (size_t)(found - text->text) : 0),
-                     "outputs and events may use it; a force or rate may use coordinates and speeds",
+                     ledger ? "outputs may use it; forces, rates and events may use coordinates and speeds"
+                            : "outputs and events may use it; a force or rate may use coordinates and speeds",
                      "%s \"%s\": \"%s\" %s", text->what, text->text, cause, why);
 }
 
@@ -265,7 +266,8 @@ const lw_function *lw_compile_function(lw_compiler *compiler, const lw_expressio
     const char *cause;
     const unsigned needs = needs_of(compiler, function, &cause);
     mark_used(compiler, function);
-    const unsigned late = LW_NEEDS_LEDGER | LW_NEEDS_RUN; /* What an event cannot have at trial states. */
+    /* What an event cannot have at trial states. */
+    const unsigned late = LW_NEEDS_LEDGER | LW_NEEDS_RUN | LW_NEEDS_WORK;
     const unsigned refused = use == LW_USE_OUTPUT  ? 0
                              : use == LW_USE_EVENT ? late
                                                    : ~(unsigned)LW_NEEDS_KINEMATICS;

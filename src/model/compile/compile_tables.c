@@ -3,12 +3,14 @@
  *
  * A prescribed motion needs a speed and an acceleration at every instant. A table in it must therefore have a
  * continuous slope between its ends; a slope that jumps where the table ends is a warning, as the motion may
- * never come there. Cost O(points).
+ * never come there, and none if the run that the model suggests does not: one that goes on longer tells of
+ * the impact when it comes there (simulation.c). Cost O(points).
  */
 #include "model/compile/compile.h"
 
 #include "expression/expression.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,9 +92,17 @@ static const char *name_of(const lw_compiler *compiler, const lw_table *table) {
     return "";
 }
 
+void lw_compile_run_range(const lw_compiler *compiler, double range[2]) {
+    const double end = compiler->spec->run.end;
+    range[0] = end > 0 ? 0 : -HUGE_VAL;
+    range[1] = end > 0 ? end : HUGE_VAL;
+}
+
 bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint,
                               const lw_function *function) {
-    const lw_table *rough = lw_function_rough_table(function, false);
+    double range[2];
+    lw_compile_run_range(compiler, range);
+    const lw_table *rough = lw_function_rough_table(function, NULL);
     if (rough) {
         const bool jumps = lw_table_smoothness_within(rough) == LW_TABLE_JUMPS;
         lw_compile_error(
@@ -103,12 +113,15 @@ bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint,
             jumps ? "the value" : "the slope", name_of(compiler, rough), lw_table_first_kink(rough));
         return true;
     }
-    rough = lw_function_rough_table(function, true);
-    if (rough)
+    rough = lw_function_rough_table(function, range);
+    if (rough) {
+        const double first = lw_table_point(rough, 0), kink = lw_table_first_kink(rough);
+        const bool from_there = kink == first && range[0] >= first && lw_table_period(rough) == 0;
         lw_compile_warning(
             compiler, "joint", joint->name, joint->place,
             "end the run there, let the table end level, or give it beyond: linear",
             "its motion has an impact, which is not simulated, where table \"%.60s\" ends at %.6g",
-            name_of(compiler, rough), lw_table_first_kink(rough));
+            name_of(compiler, rough), from_there ? lw_table_point(rough, lw_table_count(rough) - 1) : kink);
+    }
     return rough != NULL;
 }

@@ -168,7 +168,8 @@ static int element_components(const lw_model *model, const lw_force *force, bool
     memcpy(list, wrench, sizeof wrench);
     list[6] = (lw_component){"", turns ? "N m" : "N"};
     list[7] = (lw_component){"power", "W"};
-    return 8;
+    list[8] = (lw_component){"work", "J"};
+    return 9;
 }
 
 int lw_quantity_components(const lw_model *model, lw_quantity_kind kind, int object,
@@ -237,6 +238,8 @@ void lw_quantity_make(const lw_model *model, lw_quantity_kind kind, int object, 
         quantity->other = first_multiplier(model, object);
     } else if (kind == LW_Q_ENERGY && component == 1) {
         quantity->needs |= LW_NEEDS_FORCES;
+    } else if (kind == LW_Q_FORCE && component == LW_FORCE_WORK) {
+        quantity->needs = LW_NEEDS_WORK;
     }
     if (families[kind].object == LW_OBJECT_BODY) {
         const lw_body *body = &model->bodies[object];

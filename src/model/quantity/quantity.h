@@ -16,7 +16,7 @@
  *     reaction(pin at first in arm)  about the joint's point on its first body, in the axes of "arm"
  *     spring.length  spring.rate     of a force element: the variables of its law
  *     force(spring)                  its tension or generalised force; of the others the magnitude of the
- *                                    force; .fx .. .tz on the second body; .power
+ *                                    force; .fx .. .tz on the second body; .power; .work since the start
  *     drive(pin)                     what prescribed motions of a joint exert; .power
  *     body.hook.z  point(hook, 1, 0, 0)  a frame with a name is used as a body, but has no com and momentum
  *     distance(a, b)                 of the frames of two bodies, or of point(...) and com(...); .rate
@@ -39,7 +39,8 @@ enum {
     LW_NEEDS_MULTIPLIER = 32,  /* multipliers of constraints */
     LW_NEEDS_FORCES = 64,      /* evaluated force elements (lw_force_values) */
     LW_NEEDS_LEDGER = 128,     /* the energy ledger of a run */
-    LW_NEEDS_RUN = 256         /* violations, which a run monitors */
+    LW_NEEDS_RUN = 256,        /* violations, which a run monitors */
+    LW_NEEDS_WORK = 512        /* works of force elements, which a run integrates */
 };
 /* Quantities that need no more than this are functions of t, q and v alone, and may be used in forces. */
 #define LW_NEEDS_KINEMATICS (LW_NEEDS_POSITION | LW_NEEDS_VELOCITY)
@@ -118,7 +119,9 @@ typedef struct lw_state_quantity {
 
 enum {
     LW_QUANTITY_COMPONENTS = 9, /* of one vector, at most */
-    LW_QUANTITY_NAME = 768      /* the longest name, with its end */
+    LW_QUANTITY_NAME = 768,     /* the longest name, with its end */
+    LW_FORCE_POWER = 7,         /* components of force(F) */
+    LW_FORCE_WORK = 8
 };
 
 /* What is known of a state besides lw_data. Each pointer may be NULL: quantities that need it are NAN. */
@@ -132,6 +135,7 @@ typedef struct lw_quantity_source {
     const lw_force_value *forces; /* one per element (lw_force_values) */
     const lw_ledger *ledger;
     const double *states, *outputs; /* user states; outputs in SI units */
+    const double *works;            /* works of force elements */
     const double *inputs;           /* values of inputs: no NAN for defaults that are expressions */
     double position_violation, velocity_violation;
 } lw_quantity_source;

@@ -294,7 +294,7 @@ static void force_values(const lw_force_value *value, const lw_state_quantity *q
         lw_v3_add_cross(arm, value->wrench, out + 3);
     }
     out[6] = value->value;
-    out[7] = value->power;
+    out[LW_FORCE_POWER] = value->power;
 }
 
 /* --- vectors -------------------------------------------------------------------------------------- */
@@ -304,7 +304,7 @@ static bool is_known(const lw_quantity_source *source, unsigned needs) {
              (needs & LW_NEEDS_MOTION_RATES && !source->motion_rates) ||
              (needs & LW_NEEDS_REACTION && !source->reactions) ||
              (needs & LW_NEEDS_MULTIPLIER && !source->multipliers) ||
-             (needs & LW_NEEDS_LEDGER && !source->ledger));
+             (needs & LW_NEEDS_LEDGER && !source->ledger) || (needs & LW_NEEDS_WORK && !source->works));
 }
 
 /* Components in world axes. */
@@ -380,6 +380,7 @@ static void world_vector(const lw_model *model, const lw_data *data, const lw_qu
         break;
     case LW_Q_FORCE:
         if (source->forces) force_values(&source->forces[object], quantity, out);
+        if (source->works) out[LW_FORCE_WORK] = source->works[object];
         break;
     case LW_Q_TOTAL_MOMENTUM:
         total_momentum(model, data, out);
