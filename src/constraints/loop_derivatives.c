@@ -66,7 +66,7 @@ static void look_at_closure(const lw_tree_derivatives *d, const lw_rows *rows, i
 
 /* What a change of both bodies does to the joint's own coordinates and speeds, and to its rows. */
 static void closure_rows(const closure_state *c, const lw_variation *plus, const lw_variation *minus,
-                         double dq[LW_JOINT_MAX_V], double dv[LW_JOINT_MAX_V], double *rows) {
+                         double dq[LW_JOINT_MAX_V], double dv[LW_JOINT_MAX_V], double rows[12]) {
     double place[6], V[6], A[6], part[6], own[6];
     /* `minus` says how twist and acceleration of the first body change. What moves this body moves the second
      * by way of the joint, too, and changes its twist and acceleration by as much and by (24). */
@@ -96,7 +96,10 @@ static void closure_rows(const closure_state *c, const lw_variation *plus, const
         lw_twist_cross(m->S, c->V, part);
         for (int i = 0; i < 6; i++) A[i] -= dv[k] * (part[i] + m->D[i]);
     }
-    for (int k = c->nv; k < 6 && rows; k++) rows[k - c->nv] = lw_v6_dot(c->W + 6 * k, A);
+    for (int k = c->nv; k < 6; k++) {
+        rows[k - c->nv] = lw_v6_dot(c->W + 6 * k, A);
+        rows[6 + k - c->nv] = lw_v6_dot(c->W + 6 * k, V);
+    }
 }
 
 /* dW = place_1 x* W + x, where x keeps W . S_k as it is for all motions of the joint (27). */
@@ -115,7 +118,7 @@ static void carry_load(const closure_state *c, const double place[6], const doub
 }
 
 static void closure_change(const void *context, const lw_variation *plus, const lw_variation *minus,
-                           double dW[6], double *rows) {
+                           double dW[6], double rows[12]) {
     const closure_state *c = context;
     double dq[LW_JOINT_MAX_V], dv[LW_JOINT_MAX_V];
     closure_rows(c, plus, minus, dq, dv, rows);
@@ -124,7 +127,7 @@ static void closure_change(const void *context, const lw_variation *plus, const 
 }
 
 static void closure(lw_tree_derivatives *d, const lw_rows *rows, int first, const double *lambda,
-                    double *matrix) {
+                    const lw_row_matrices *matrices) {
     const int joint = rows->rows[first].joint;
     const lw_joint_entry *entry = &d->model->joints[joint];
     closure_state c;
@@ -133,7 +136,7 @@ static void closure(lw_tree_derivatives *d, const lw_rows *rows, int first, cons
                     .first = first, .count = 6 - c.nv};
     for (int k = 0; k < pair.count; k++) lw_v6_axpy(lambda[first + k], c.W + 6 * (c.nv + k), c.load);
     memcpy(pair.W, c.load, sizeof pair.W);
-    lw_pair_derivatives(d, &pair, closure_change, &c, matrix);
+    lw_pair_derivatives(d, &pair, closure_change, &c, matrices);
 }
 
 lw_status lw_cut_force_derivatives(lw_tree_derivatives *d, const lw_rows *rows, lw_error *error) {
@@ -172,7 +175,7 @@ typedef struct distance_state {
 } distance_state;
 
 static void distance_change(const void *context, const lw_variation *plus, const lw_variation *minus,
-                            double dW[6], double *rows) {
+                            double dW[6], double rows[12]) {
     const distance_state *s = context;
     lw_point_motion a, b;
     double e[3], e_dot[3], e_ddot[3], dF[3], F[3];
@@ -182,13 +185,14 @@ static void distance_change(const void *context, const lw_variation *plus, const
     lw_v3_sub(b.v, a.v, e_dot);
     lw_v3_sub(b.a, a.a, e_ddot);
     rows[0] = (lw_v3_dot(e, s->e_ddot) + lw_v3_dot(s->e, e_ddot) + 2 * lw_v3_dot(s->e_dot, e_dot)) / s->length;
+    rows[6] = (lw_v3_dot(e, s->e_dot) + lw_v3_dot(s->e, e_dot)) / s->length;
     for (int k = 0; k < 3; k++) F[k] = s->lambda * s->e[k] / s->length, dF[k] = s->lambda * e[k] / s->length;
     lw_wrench_of_force(s->end[1].x, dF, dW);
     lw_v3_add_cross(b.x, F, dW);
 }
 
 static void distance(lw_tree_derivatives *d, const lw_constraint *constraint, int row, double lambda,
-                     double *matrix) {
+                     const lw_row_matrices *matrices) {
     distance_state s = {.d = d, .constraint = constraint, .lambda = lambda};
     lw_pair pair = {.plus = constraint->bodies[1], .minus = constraint->bodies[0], .invariant = true,
                     .first = row, .count = 1};
@@ -201,7 +205,7 @@ static void distance(lw_tree_derivatives *d, const lw_constraint *constraint, in
     if (!(s.length > 0)) s.length = 1; /* The row is zero then, as rows.c has it. */
     for (int k = 0; k < 3; k++) F[k] = lambda * s.e[k] / s.length;
     lw_wrench_of_force(s.end[1].x, F, pair.W);
-    lw_pair_derivatives(d, &pair, distance_change, &s, matrix);
+    lw_pair_derivatives(d, &pair, distance_change, &s, matrices);
 }
 
 /* --- rolling --------------------------------------------------------------------------------------- */
@@ -282,7 +286,7 @@ static void vary_arm(const rolling_state *s, const lw_variation *plus, const lw_
 }
 
 static void rolling_change(const void *context, const lw_variation *plus, const lw_variation *minus,
-                           double dW[6], double *rows) {
+                           double dW[6], double rows[12]) {
     const rolling_state *s = context;
     const lw_constraint *c = s->constraint;
     const double *V0 = s->d->V + 6 * c->bodies[0], *V1 = s->d->V + 6 * c->bodies[1],
@@ -310,12 +314,19 @@ static void rolling_change(const void *context, const lw_variation *plus, const 
     lw_v3_add_cross(gap_dot, minus->V, change);
     lw_v3_add_cross(dgap_dot, V1, change);
     for (int k = 0; k < 3; k++) rows[k] = lw_v3_dot(s->e[k], change);
+    /* v_0 + w_0 x arm - v_1 - w_1 x gap */
+    lw_v3_sub(centre.v, plane.v, change);
+    lw_v3_add_cross(plus->V, s->arm, change);
+    lw_v3_add_cross(V0, arm, change);
+    lw_v3_add_cross(gap, minus->V, change);
+    lw_v3_add_cross(dgap, V1, change);
+    for (int k = 0; k < 3; k++) rows[6 + k] = lw_v3_dot(s->e[k], change);
     lw_v3_cross(touch, s->F, dW);
     lw_v3_set(dW + 3, 0, 0, 0);
 }
 
 static void rolling(lw_tree_derivatives *d, const lw_constraint *constraint, int row, const double *lambda,
-                    double *matrix) {
+                    const lw_row_matrices *matrices) {
     rolling_state s = {.d = d, .constraint = constraint};
     double first[3], second[3];
     lw_pair pair = {.plus = constraint->bodies[0], .minus = constraint->bodies[1], .invariant = true,
@@ -325,23 +336,26 @@ static void rolling(lw_tree_derivatives *d, const lw_constraint *constraint, int
     s.e[0] = s.n, s.e[1] = first, s.e[2] = second;
     for (int k = 0; k < 3; k++) lw_v3_axpy(lambda[row + k], s.e[k], s.F);
     lw_wrench_of_force(s.touch, s.F, pair.W);
-    lw_pair_derivatives(d, &pair, rolling_change, &s, matrix);
+    lw_pair_derivatives(d, &pair, rolling_change, &s, matrices);
 }
 
 /* --- all ------------------------------------------------------------------------------------------- */
 
-void lw_loop_derivatives(lw_tree_derivatives *d, const lw_rows *rows, const double *lambda, double *matrix) {
-    memset(matrix, 0, (size_t)rows->count * (size_t)d->columns * sizeof *matrix);
+void lw_loop_derivatives(lw_tree_derivatives *d, const lw_rows *rows, const double *lambda,
+                         const lw_row_matrices *matrices) {
+    const size_t size = (size_t)rows->count * (size_t)d->columns * sizeof(double);
+    memset(matrices->accelerations, 0, size);
+    memset(matrices->velocities, 0, size);
     for (int r = 0; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];
         if (row->joint >= 0) {
-            if (row->component == d->model->joints[row->joint].joint.nv) closure(d, rows, r, lambda, matrix);
+            if (row->component == d->model->joints[row->joint].joint.nv) closure(d, rows, r, lambda, matrices);
             continue;
         }
         const lw_constraint *constraint = &d->model->constraints[row->constraint];
         if (constraint->type == LW_CONSTRAINT_DISTANCE)
-            distance(d, constraint, r, lambda[r], matrix);
+            distance(d, constraint, r, lambda[r], matrices);
         else if (constraint->type == LW_CONSTRAINT_ROLLING && row->component == 0)
-            rolling(d, constraint, r, lambda, matrix);
+            rolling(d, constraint, r, lambda, matrices);
     }
 }

@@ -40,6 +40,16 @@ static lw_status no_derivative(const char *what, const char *name, lw_error *err
                    "%s has no derivatives in this state", what);
 }
 
+/* The acceleration of a joint of the tree, where these are known. */
+static bool take_acceleration(const lw_tree_derivatives *d, const lw_state_quantity *quantity, double *row) {
+    if (quantity->kind != LW_Q_ACCELERATION || !d->accelerations) return false;
+    const lw_joint_info *info = &d->model->joints[quantity->object].info;
+    if (info->cut) return false;
+    const size_t columns = (size_t)d->columns;
+    memcpy(row, d->accelerations + (size_t)(info->v + quantity->component) * columns, columns * sizeof *row);
+    return true;
+}
+
 lw_status lw_value_derivatives(lw_tree_derivatives *d, const lw_value_order *order, lw_error *error) {
     const lw_values *values = &d->model->values;
     const lw_data *data = d->data;
@@ -58,7 +68,10 @@ lw_status lw_value_derivatives(lw_tree_derivatives *d, const lw_value_order *ord
                                        : order->entries[other];
         double *row = d->values + (size_t)entry * columns;
         memset(row, 0, columns * sizeof *row);
+        if (take_acceleration(d, &values->quantities[entry - named], row)) continue;
         if (!lw_quantity_gradient(d->model, data, &values->quantities[entry - named], row, row + nv)) {
+            for (size_t c = 0; c < columns && d->tolerant; c++) row[c] = NAN;
+            if (d->tolerant) continue;
             char name[LW_QUANTITY_NAME];
             lw_quantity_print(d->model, &values->quantities[entry - named], name);
             return no_derivative("a quantity that an expression uses", name, error);
@@ -70,7 +83,8 @@ lw_status lw_value_derivatives(lw_tree_derivatives *d, const lw_value_order *ord
         if (entry < given && !isnan(data->inputs[entry])) continue;
         double *row = d->values + (size_t)entry * columns;
         memset(d->row, 0, columns * sizeof *d->row);
-        if (!lw_function_derivatives(d, values->functions[entry], &d->t, data->computed, 1, d->row, NULL, 0))
+        if (!lw_function_derivatives(d, values->functions[entry], &d->t, data->computed, 1, d->row, NULL, 0) &&
+            !d->tolerant)
             return no_derivative("a signal", NULL, error);
         memcpy(row, d->row, columns * sizeof *row);
     }
@@ -88,7 +102,7 @@ typedef struct spring_motion {
 } spring_motion;
 
 static void spring_change(const void *context, const lw_variation *plus, const lw_variation *minus,
-                          double dW[6], double *rows) {
+                          double dW[6], double rows[12]) {
     const spring_motion *s = context;
     lw_point_motion a, b;
     double line[3], rate[3], relative[3], turn[3], dF[3], part[3];
@@ -246,7 +260,7 @@ static void seen(const double Ra[9], const double theta[3], const double x[3], c
 }
 
 static void bushing_change(const void *context, const lw_variation *plus, const lw_variation *minus,
-                           double dW[6], double *rows) {
+                           double dW[6], double rows[12]) {
     const bushing_state *s = context;
     const lw_force *force = s->force;
     const double *K = force->bushing_stiffness, *C = force->bushing_damping, *turn = minus->place;
@@ -304,7 +318,7 @@ typedef struct applied_state {
 } applied_state;
 
 static void applied_change(const void *context, const lw_variation *plus, const lw_variation *minus,
-                           double dW[6], double *rows) {
+                           double dW[6], double rows[12]) {
     const applied_state *s = context;
     lw_point_motion x;
     (void)minus;

@@ -349,7 +349,7 @@ static void add_column(lw_tree_derivatives *d, const lw_pair *pair, int count, i
 }
 
 void lw_pair_derivatives(lw_tree_derivatives *d, const lw_pair *pair, lw_pair_change *change,
-                         const void *context, double *matrix) {
+                         const void *context, const lw_row_matrices *matrices) {
     static const lw_variation none;
     const int count = mark(d, pair), nv = d->model->nv;
     for (int b = 0; b < count; b++) {
@@ -359,13 +359,16 @@ void lw_pair_derivatives(lw_tree_derivatives *d, const lw_pair *pair, lw_pair_ch
         for (int j = link->v; j < link->v + link->joint.nv; j++)
             for (int speed = 0; speed < 2; speed++) {
                 lw_variation plus = none, minus = none;
-                double dW[6] = {0}, rows[6] = {0};
+                double dW[6] = {0}, rows[12] = {0};
                 if (side & PLUS) vary(d, &d->motions[j], pair->plus, speed, &plus);
                 if (side & MINUS) vary(d, &d->motions[j], pair->minus, speed, &minus);
                 change(context, &plus, &minus, dW, rows);
                 add_column(d, pair, count, j, speed, dW);
-                for (int r = 0; matrix && r < pair->count; r++)
-                    matrix[(size_t)(pair->first + r) * (size_t)d->columns + (size_t)(j + speed * nv)] += rows[r];
+                for (int r = 0; matrices && r < pair->count; r++) {
+                    const size_t at = (size_t)(pair->first + r) * (size_t)d->columns + (size_t)(j + speed * nv);
+                    matrices->accelerations[at] += rows[r];
+                    matrices->velocities[at] += rows[6 + r];
+                }
             }
     }
     unmark(d, count);

@@ -42,6 +42,10 @@ typedef struct lw_tree_derivatives {
     double *values;            /* entries of the vector of values x columns */
     double *slopes;            /* per entry of the vector of values */
     double *row;               /* columns */
+    /* For analyses that ask for values beyond forces: derivatives of the accelerations of speeds, nv x columns,
+     * or NULL; quantities without derivatives are NAN and not refused. */
+    const double *accelerations;
+    bool tolerant;
     unsigned char *side;       /* per body: a workspace for pairs */
     int *path;                 /* likewise */
 } lw_tree_derivatives;
@@ -78,17 +82,22 @@ bool lw_column_moves(const lw_joint *joint, int j, int k);
  * constraints. invariant: it depends on the motion of the two relative to each other only. */
 typedef struct lw_pair {
     int plus, minus;
-    bool invariant, rows;
+    bool invariant;
     double W[6];
     int first, count; /* rows */
 } lw_pair;
-/* What the pair does for a variation of both bodies: dW and, if it has rows, the changes of these. */
-typedef void lw_pair_change(const void *context, const lw_variation *plus, const lw_variation *minus, double dW[6],
-                            double *rows);
-/* T -= the derivatives of the pair's generalised forces; matrix (its rows x columns; may be NULL) += those of
- * its rows. */
+/* What the pair does for a variation of both bodies: dW and, if it has rows, the changes of these at the level
+ * of accelerations, 6 numbers, and of velocities, 6 numbers behind them. */
+typedef void lw_pair_change(const void *context, const lw_variation *plus, const lw_variation *minus,
+                            double dW[6], double rows[12]);
+/* Derivatives of rows, rows x columns each: of their accelerations and of their velocities. */
+typedef struct lw_row_matrices {
+    double *accelerations, *velocities;
+} lw_row_matrices;
+/* T -= the derivatives of the pair's generalised forces; those of its rows are added to the matrices (NULL: it
+ * has none). */
 void lw_pair_derivatives(lw_tree_derivatives *d, const lw_pair *pair, lw_pair_change *change,
-                         const void *context, double *matrix);
+                         const void *context, const lw_row_matrices *matrices);
 /* T -= the generalised forces of a wrench W of the pair times a row of derivatives. */
 void lw_pair_wrench(lw_tree_derivatives *d, const lw_pair *pair, const double W[6], const double *row);
 

@@ -70,6 +70,7 @@ static lw_status create(lw_derivatives *d, const lw_solver_options *options, lw_
     d->lambda = LW_NEW(arena, double, m + 1);
     d->G = LW_NEW(arena, double, m *nv + 1);
     d->rows_by = LW_NEW(arena, double, m *columns + 1);
+    d->rates_by = LW_NEW(arena, double, m *columns + 1);
     d->A = LW_NEW(arena, double, nv *m + 1);
     d->N = LW_NEW(arena, double, nv *nv + 1);
     d->K = LW_NEW(arena, double, nv *nv + 1);
@@ -139,9 +140,10 @@ static lw_status differentiate(lw_derivatives *d, double t, const double *tau, l
     lw_tangent_apply(d->tangent, true, d->residual);
     lw_tangent_multipliers(d->tangent, d->residual, d->lambda);
     status = lw_cut_force_derivatives(tree, d->rows, error);
-    lw_loop_derivatives(tree, d->rows, d->lambda, d->rows_by);
+    lw_loop_derivatives(tree, d->rows, d->lambda, &(lw_row_matrices){d->rows_by, d->rates_by});
     lw_tree_derivatives_prescribe(tree, model->nv, tree->T);
     lw_tree_derivatives_prescribe(tree, d->rows->count, d->rows_by);
+    lw_tree_derivatives_prescribe(tree, d->rows->count, d->rates_by);
     return status;
 }
 
@@ -177,6 +179,21 @@ static void particular(lw_derivatives *d) {
         for (int j = 0; j < d->freedom; j++) d->N[i + j * nf] *= unit;
         for (int c = 0; c < columns; c++) d->particular[(size_t)i + (size_t)c * (size_t)nf] *= unit;
     }
+}
+
+void lw_derivatives_speeds(lw_derivatives *d, double *Y) {
+    const lw_tangent *t = d->tangent;
+    const int nf = d->free_count, nv = d->model->nv, *kept = d->order, *order = d->order + d->rows->count;
+    memset(Y, 0, (size_t)nf * (size_t)nv * sizeof *Y);
+    for (int c = 0; c < nv; c++)
+        for (int k = 0; k < d->rank; k++) {
+            const int r = kept[order[k]];
+            Y[k + c * nf] = -t->row_unit[r] * d->rates_by[(size_t)r * (size_t)d->tree->columns + (size_t)c];
+        }
+    lw_qr_triangle(true, d->rank, nf, d->A, nv, Y, nf);
+    lw_qr_apply(d->factors, false, nf, d->rank, d->A, nv, Y);
+    for (int i = 0; i < nf; i++)
+        for (int c = 0; c < nv; c++) Y[i + c * nf] *= t->unit[d->free[i]];
 }
 
 static lw_status singular(const lw_derivatives *d, lw_error *error) {

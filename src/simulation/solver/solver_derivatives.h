@@ -25,6 +25,7 @@ struct lw_derivatives {
     double *vdot, *lambda, *residual;
     double *G;          /* rows x nv, then */
     double *rows_by;    /* rows x columns: derivatives of the rows' accelerations */
+    double *rates_by;   /* rows x columns: derivatives of their velocities */
     double *A;          /* free x rows kept: the factors */
     double *N;          /* free x freedom, column by column: a basis of the admissible speeds */
     double *K, *MN;     /* N'M N and M N */
@@ -38,5 +39,8 @@ struct lw_derivatives {
 /* All derivatives of the state, into dvdot and inverse; vdot: the accelerations of the state. */
 lw_status lw_derivatives_evaluate(lw_derivatives *d, double t, const double *q, const double *v,
                                   const double *tau, lw_error *error);
+/* Y (free x nv, column by column) of the last state: dv = Y dq keeps G v where the mechanism is displaced by an
+ * admissible dq. Only with rows. */
+void lw_derivatives_speeds(lw_derivatives *d, double *Y);
 
 #endif
