@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 typedef struct lw_linearise_options {
-    /* The state; q and v NULL: the assembled initial state of the model. */
+    /* The state; q NULL: the assembled initial state of the model; v NULL: at rest. */
     double t;
     const double *q, *v;
     const double *inputs, *states; /* NULL: the defaults, the start values */

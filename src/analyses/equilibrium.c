@@ -141,29 +141,26 @@ static void keep(search *s) {
     memcpy(s->trial_states, s->states, (size_t)s->model->values.state_count * sizeof *s->states);
 }
 
-/* Newton's step with a line search; false if no part of it helps. */
-static bool newton(search *s, double before, double *moved) {
-    solve(s, 0);
+/* Back to the position that was kept. */
+static bool return_to_kept(search *s) {
+    memcpy(s->q, s->trial, (size_t)s->model->nq * sizeof *s->q);
+    memcpy(s->states, s->trial_states, (size_t)s->model->values.state_count * sizeof *s->states);
+    return close(s, s->q, NULL) == LW_OK && evaluate(s, NULL) == LW_OK;
+}
+
+/* Newton's step, which stands in s->step, with a line search; false if no part of it helps. A trial is
+ * evaluated with its derivatives, since one that is accepted needs them next. */
+static bool newton(search *s, double before) {
     const double whole = size_of(s, s->step);
     double part = fmin(1, 1 / fmax(whole, 1e-300));
     keep(s);
     for (int k = 0; k < 12; k++, part /= 2) {
-        if (!move(s, s->trial, s->trial_states, part)) continue;
-        /* The residual of the trial is found with its derivatives: a step that is accepted needs them next. */
-        lw_linear_work *w = &s->work;
-        double *step = s->values + 2 * s->n;
-        memcpy(step, s->step, (size_t)s->n * sizeof *step);
-        if (evaluate(s, NULL) == LW_OK && size_of(s, s->r) <= (1 - 1e-4 * part) * before) {
-            *moved = part * whole;
+        if (move(s, s->trial, s->trial_states, part) && evaluate(s, NULL) == LW_OK &&
+            size_of(s, s->r) <= (1 - 1e-4 * part) * before)
             return true;
-        }
-        memcpy(s->q, s->trial, (size_t)s->model->nq * sizeof *s->q);
-        memcpy(s->states, s->trial_states, (size_t)s->model->values.state_count * sizeof *s->states);
-        if (close(s, s->q, NULL) != LW_OK || evaluate(s, NULL) != LW_OK) return false;
-        solve(s, 0); /* the basis is that of the old position again */
-        (void)w;
+        if (!return_to_kept(s)) return false;
+        solve(s, 0); /* in the basis of this position */
     }
-    *moved = whole;
     return false;
 }
 
@@ -175,7 +172,7 @@ static void name_unbalanced(search *s) {
         char name[256];
         const size_t used = strlen(s->names);
         if (!(fabs(s->r[k]) / unit_of(s, k) > 1e-3 * most)) continue;
-        lw_speed_name(s->model, w->derivatives->free[w->own_v[k]], 0, name, sizeof name);
+        lw_state_name(s->model, w->derivatives->free[w->own_v[k]], 0, name, sizeof name);
         snprintf(s->names + used, sizeof s->names - used, "%s%s accelerates by %.6g %s/s^2", used ? ", " : "", name,
                  s->r[k], unit_of(s, k) != 1 || w->slides[w->derivatives->free[w->own_v[k]]] ? "m" : "rad");
     }
@@ -222,39 +219,25 @@ static lw_status finish(search *s, lw_error *error) {
 }
 
 static lw_status iterate(search *s, lw_error *error) {
+    const double weight = lw_v3_norm(s->model->gravity) / s->length;
     lw_status status = evaluate(s, error);
-    double moved = HUGE_VAL, last = HUGE_VAL, pull = 0;
     int stuck = 0;
     for (; status == LW_OK && s->result.rounds < ROUNDS; s->result.rounds++) {
-        double least, most, before = size_of(s, s->r);
+        double least, most;
+        const double before = size_of(s, s->r);
         int neutral;
-        if (before == 0) {
-            s->result.converged = true;
-            break;
-        }
         if (!stiffness(s, &least, &most, &neutral)) break;
-        const bool opposed = least > 1e-10 * most || neutral > 0;
         solve(s, 0);
         const double whole = size_of(s, s->step);
-        /* At rounding: the step that is left is negligible, and what Newton cannot remove is not there. */
-        if (whole < 1e-9 && before <= 1e-9 * fmax(most, 1e-300) * 1 + 1e-13 * most + 1e-300 && last < 1e-6) {
-            if (whole < 1e-12 || before >= 0.5 * pull) {
-                s->result.converged = true;
-                break;
-            }
+        /* Where nothing opposes a motion, a residual may remain that no step removes. */
+        const bool balanced = neutral == 0 || before <= 1e-9 * (weight + most);
+        bool done = whole <= 1e-13;
+        if (!done && least >= -1e-10 * most) {
+            if (newton(s, before)) continue;
+            done = whole <= 1e-8; /* No part of so small a step helps: what is left is rounding. */
         }
-        pull = before;
-        if (whole < 1e-13 && before < 1e-11 * fmax(most, 1)) {
-            s->result.converged = true;
-            break;
-        }
-        if (opposed && newton(s, before, &moved)) {
-            last = moved;
-            stuck = 0;
-            continue;
-        }
-        if (opposed && moved < 1e-9) { /* No part of a negligible step helps: the residual is rounding. */
-            s->result.converged = true;
+        if (done) {
+            s->result.converged = balanced;
             break;
         }
         solve(s, 1.5 * fmax(-least, 0) + 1e-3 * most + before);
@@ -262,7 +245,6 @@ static lw_status iterate(search *s, lw_error *error) {
         const double length = size_of(s, s->step);
         if (!move(s, s->trial, s->trial_states, fmin(1, 0.3 / fmax(length, 1e-300)))) break;
         status = evaluate(s, error);
-        last = length;
         stuck = status == LW_OK && fabs(size_of(s, s->r) - before) < 1e-12 * before ? stuck + 1 : 0;
         if (stuck > 5) break;
     }

@@ -32,6 +32,6 @@ void lw_linear_destroy(lw_linear_work *work);
 lw_status lw_linear_start(const lw_model *model, const lw_linearise_options *options, double *q, double *v,
                           lw_error *error);
 /* The name of a coordinate (order 0) or speed (1) of the tree by its number in v. */
-void lw_speed_name(const lw_model *model, int speed, int order, char *text, size_t size);
+void lw_state_name(const lw_model *model, int speed, int order, char *text, size_t size);
 
 #endif

@@ -29,7 +29,7 @@ void lw_linearise_defaults(const lw_model *model, lw_linearise_options *options)
 /* --- names ----------------------------------------------------------------------------------------- */
 
 /* The name of a coordinate (order 0) or speed (1) of the tree by its number in v. */
-void lw_speed_name(const lw_model *model, int speed, int order, char *text, size_t size) {
+void lw_state_name(const lw_model *model, int speed, int order, char *text, size_t size) {
     int body = 1;
     while (body < model->body_count && model->links[body + 1].v <= speed) body++;
     while (model->links[body].joint.nv == 0) body--;
@@ -53,7 +53,7 @@ static int find_speed(const lw_model *model, const char *name) {
     for (int v = 0; v < model->nv; v++)
         for (int order = 0; order < 2; order++) {
             char text[256];
-            lw_speed_name(model, v, order, text, sizeof text);
+            lw_state_name(model, v, order, text, sizeof text);
             if (strcmp(text, name) == 0) return v;
         }
     return -1;
@@ -427,9 +427,10 @@ void lw_linear_destroy(lw_linear_work *w) {
 
 lw_status lw_linear_start(const lw_model *model, const lw_linearise_options *options, double *q, double *v,
                           lw_error *error) {
-    if (options->q && options->v) {
+    if (options->q) {
         memcpy(q, options->q, (size_t)model->nq * sizeof *q);
-        memcpy(v, options->v, (size_t)model->nv * sizeof *v);
+        memset(v, 0, (size_t)model->nv * sizeof *v);
+        if (options->v) memcpy(v, options->v, (size_t)model->nv * sizeof *v);
         return LW_OK;
     }
     lw_model_initial_state(model, q, v);
@@ -458,7 +459,7 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
     for (int k = 0; k < w->coordinates + w->speeds; k++) {
         char text[256];
         of[k] = d->free[k < w->coordinates ? w->own_q[k] : w->own_v[k - w->coordinates]];
-        lw_speed_name(model, of[k], k >= w->coordinates, text, sizeof text);
+        lw_state_name(model, of[k], k >= w->coordinates, text, sizeof text);
         x[k] = lw_arena_text(arena, text);
     }
     for (int k = 0; k < ns; k++)

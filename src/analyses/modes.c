@@ -182,7 +182,7 @@ static lw_status find(answer *a, const lw_linearise_options *options, lw_error *
     for (int k = 0; k < w->speeds; k++)
         if (fabs(w->rates[w->coordinates + k]) > a->result.imbalance) {
             a->result.imbalance = fabs(w->rates[w->coordinates + k]);
-            lw_speed_name(model, w->derivatives->free[w->own_v[k]], 0, a->name, sizeof a->name);
+            lw_state_name(model, w->derivatives->free[w->own_v[k]], 0, a->name, sizeof a->name);
         }
     a->result.undamped = reduce(a) && model->values.state_count == 0;
     status = a->result.undamped ? undamped(a, error) : damped(a, error);
