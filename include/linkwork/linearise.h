@@ -39,13 +39,17 @@ typedef struct lw_linear_system {
     double t;
     const double *q, *v;      /* the state */
     const int *coordinate_of; /* per independent coordinate and speed: the number of its speed in v */
+    /* Outputs of the model that have no row, since they need what has no derivatives here: reactions, forces,
+     * accelerations of bodies. */
+    const char *const *left_out;
+    int left_out_count;
     const double *motions;    /* nv x coordinates, row by row: dq = motions dz */
 } lw_linear_system;
 
 /* Fills the options with their defaults. */
 LW_API void lw_linearise_defaults(const lw_model *model, lw_linearise_options *options);
 /* LW_ERROR_ARGUMENT: named coordinates are not independent, or not as many as needed. LW_ERROR_UNSUPPORTED: as
- * lw_derivatives_create, or an output needs what has no derivatives here (reactions, forces); it is named. */
+ * lw_derivatives_create, or the rate of a user state has no derivatives. */
 LW_API lw_status lw_linearise(const lw_model *model, const lw_linearise_options *options,
                               lw_linear_system **system, lw_error *error);
 LW_API void lw_linear_system_destroy(lw_linear_system *system);

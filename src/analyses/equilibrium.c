@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 400, NAMES = 1024 };
+enum { ROUNDS = 300, NAMES = 1024 };
 
 typedef struct search {
     lw_equilibrium result;
@@ -101,7 +101,9 @@ static bool stiffness(search *s, double *least, double *most, int *neutral) {
         *least = fmin(*least, s->values[2 * k]);
         *most = fmax(*most, hypot(s->values[2 * k], s->values[2 * k + 1]));
     }
-    for (int k = 0; k < f; k++) *neutral += !(hypot(s->values[2 * k], s->values[2 * k + 1]) > 1e-10 * *most);
+    const double weight = lw_v3_norm(s->model->gravity) / s->length;
+    for (int k = 0; k < f; k++)
+        *neutral += !(hypot(s->values[2 * k], s->values[2 * k + 1]) > fmax(1e-11 * *most, 1e-13 * weight));
     return true;
 }
 
@@ -218,9 +220,23 @@ static lw_status finish(search *s, lw_error *error) {
     return status;
 }
 
+/* A step of relaxation, shortened until the position can be closed and evaluated; false if none can. */
+static bool relax(search *s, double mu) {
+    solve(s, mu);
+    double part = fmin(1, 0.3 / fmax(size_of(s, s->step), 1e-300));
+    keep(s);
+    for (int k = 0; k < 6; k++, part /= 4) {
+        if (move(s, s->trial, s->trial_states, part) && evaluate(s, NULL) == LW_OK) return true;
+        if (!return_to_kept(s)) return false;
+        solve(s, mu);
+    }
+    return false;
+}
+
 static lw_status iterate(search *s, lw_error *error) {
     const double weight = lw_v3_norm(s->model->gravity) / s->length;
     lw_status status = evaluate(s, error);
+    double caution = 1; /* of relaxation: grows where steps go too far */
     int stuck = 0;
     for (; status == LW_OK && s->result.rounds < ROUNDS; s->result.rounds++) {
         double least, most;
@@ -229,23 +245,23 @@ static lw_status iterate(search *s, lw_error *error) {
         if (!stiffness(s, &least, &most, &neutral)) break;
         solve(s, 0);
         const double whole = size_of(s, s->step);
-        /* Where nothing opposes a motion, a residual may remain that no step removes. */
+        /* Where nothing opposes a motion, a residual may remain that no step of Newton's removes. */
         const bool balanced = neutral == 0 || before <= 1e-9 * (weight + most);
         bool done = whole <= 1e-13;
-        if (!done && least >= -1e-10 * most) {
+        if (!done && least >= -1e-10 * most && (balanced || neutral < s->work.speeds)) {
             if (newton(s, before)) continue;
             done = whole <= 1e-8; /* No part of so small a step helps: what is left is rounding. */
         }
-        if (done) {
-            s->result.converged = balanced;
+        if (done && balanced) {
+            s->result.converged = true;
             break;
         }
-        solve(s, 1.5 * fmax(-least, 0) + 1e-3 * most + before);
-        keep(s);
-        const double length = size_of(s, s->step);
-        if (!move(s, s->trial, s->trial_states, fmin(1, 0.3 / fmax(length, 1e-300)))) break;
-        status = evaluate(s, error);
-        stuck = status == LW_OK && fabs(size_of(s, s->r) - before) < 1e-12 * before ? stuck + 1 : 0;
+        if (!relax(s, 1.5 * fmax(-least, 0) + caution * (1e-3 * most + before))) break;
+        const double after = size_of(s, s->r);
+        double along = 0; /* Forces that are against the step show that it went beyond the valley. */
+        for (int k = 0; k < s->n; k++) along += s->r[k] * s->step[k] / (unit_of(s, k) * unit_of(s, k));
+        caution = along < 0 ? fmin(4 * caution, 1e6) : fmax(caution / 2, 1);
+        stuck = fabs(after - before) < 1e-12 * before ? stuck + 1 : 0;
         if (stuck > 5) break;
     }
     return status;

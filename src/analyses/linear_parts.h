@@ -19,7 +19,7 @@ typedef struct lw_linear_work {
     bool *slides; /* per speed */
     /* workspaces */
     double *square, *block, *row, *subspace, *accelerations;
-    int *order;
+    int *order, *output_of; /* output_of: the model's outputs that have rows */
 } lw_linear_work;
 
 lw_status lw_linear_create(lw_linear_work *work, const lw_model *model, const lw_linearise_options *options,

@@ -243,12 +243,12 @@ static void coordinate_rows(lw_linear_work *w) {
     }
 }
 
-static lw_status not_smooth(const char *kind, const char *name, lw_error *error) {
+static lw_status not_smooth(const char *name, lw_error *error) {
     char object[160];
-    snprintf(object, sizeof object, "%s \"%s\"", kind, name);
+    snprintf(object, sizeof object, "state \"%s\"", name);
     return lw_fail(error, LW_ERROR_UNSUPPORTED, object,
-                   "let it depend on coordinates, positions, speeds, velocities and joint accelerations",
-                   "it uses a quantity that has no derivatives here");
+                   "let its rate depend on coordinates, positions, speeds and velocities, and take a smooth state",
+                   "its rate has no derivatives in this state");
 }
 
 static lw_status fill(lw_linear_work *w, lw_error *error) {
@@ -281,15 +281,18 @@ static lw_status fill(lw_linear_work *w, lw_error *error) {
         const int at = w->coordinates + w->speeds + k;
         memset(row, 0, (size_t)columns * sizeof *row);
         lw_function_derivatives(tree, rate, &tree->t, d->data->computed, 1, row, NULL, 0);
-        if (!lw_finite(row, columns)) status = not_smooth("state", lw_model_state_name(model, k), error);
+        if (!lw_finite(row, columns)) status = not_smooth(lw_model_state_name(model, k), error);
         reduce_row(w, row, w->A + (size_t)at * (size_t)n, w->B + (size_t)at * (size_t)inputs);
         w->rates[at] = lw_function_value(rate, &tree->t, d->data->computed);
     }
+    if (model->output_names.count > 0) w->outputs = 0;
     for (int k = 0; k < model->output_names.count && status == LW_OK; k++) {
         memset(row, 0, (size_t)columns * sizeof *row);
         lw_function_derivatives(tree, model->outputs[k].function, &tree->t, d->data->computed, 1, row, NULL, 0);
-        if (!lw_finite(row, columns)) status = not_smooth("output", lw_model_output_name(model, k), error);
-        reduce_row(w, row, w->C + (size_t)k * (size_t)n, w->D + (size_t)k * (size_t)inputs);
+        if (!lw_finite(row, columns)) continue;
+        const int at = w->outputs++;
+        w->output_of[at] = k;
+        reduce_row(w, row, w->C + (size_t)at * (size_t)n, w->D + (size_t)at * (size_t)inputs);
     }
     for (int k = 0; k < w->outputs && model->output_names.count == 0; k++) w->C[(size_t)k * (size_t)n + (size_t)k] = 1;
     tree->accelerations = NULL;
@@ -371,7 +374,8 @@ lw_status lw_linear_create(lw_linear_work *w, const lw_model *model, const lw_li
     w->Nv = LW_NEW(a, double, nv *nv + 1);
     w->own_q = LW_NEW(a, int, nv + 1);
     w->own_v = LW_NEW(a, int, nv + 1);
-    w->order = LW_NEW(a, int, nv + m + 1);
+    w->order = LW_NEW(a, int, nv + m + ns + 1);
+    w->output_of = LW_NEW(a, int, no + 1);
     w->slides = LW_NEW(a, bool, nv + 1);
     w->square = LW_NEW(a, double, nv *(nv + m) + 1);
     w->block = LW_NEW(a, double, nv *nv + 1);
@@ -386,7 +390,7 @@ lw_status lw_linear_create(lw_linear_work *w, const lw_model *model, const lw_li
     w->row = LW_NEW(a, double, columns + most + 1);
     w->subspace = LW_NEW(a, double, most *most + 1);
     w->accelerations = LW_NEW(a, double, nv *columns + 1);
-    w->factors = lw_orthogonal_create((int)(nv + 1), (int)(nv + m + 1), false);
+    w->factors = lw_orthogonal_create((int)(nv + ns + 1), (int)(nv + ns + m + 1), false);
     if (lw_arena_failed(a) || !w->factors) return lw_out_of_memory(error);
     for (int i = 1; i <= model->body_count; i++)
         for (int k = 0; k < model->links[i].joint.nv; k++)
@@ -453,7 +457,8 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
     lw_arena *arena = w->arena;
     const int inputs = model->values.input_count, ns = model->values.state_count;
     const char **x = names(arena, w->n), **u = names(arena, inputs), **y = names(arena, w->outputs);
-    int *of = LW_NEW(arena, int, w->coordinates + w->speeds + 1);
+    const char **left = names(arena, model->output_names.count);
+    int *of = LW_NEW(arena, int, w->coordinates + w->speeds + 1), left_count = 0;
     double *motion = LW_NEW(arena, double, (size_t)model->nv *(size_t)w->coordinates + 1);
     if (lw_arena_failed(arena)) return lw_out_of_memory(error);
     for (int k = 0; k < w->coordinates + w->speeds; k++) {
@@ -466,7 +471,14 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
         x[w->coordinates + w->speeds + k] = lw_arena_text(arena, lw_model_state_name(model, k));
     for (int k = 0; k < inputs; k++) u[k] = lw_arena_text(arena, lw_model_input_name(model, k));
     for (int k = 0; k < w->outputs; k++)
-        y[k] = model->output_names.count ? lw_arena_text(arena, lw_model_output_name(model, k)) : x[k];
+        y[k] = model->output_names.count ? lw_arena_text(arena, lw_model_output_name(model, w->output_of[k])) : x[k];
+    for (int k = 0, at = 0; k < model->output_names.count; k++) {
+        if (at < w->outputs && w->output_of[at] == k) {
+            at++;
+            continue;
+        }
+        left[left_count++] = lw_arena_text(arena, lw_model_output_name(model, k));
+    }
     for (int i = 0; i < model->nv; i++)
         for (int j = 0; j < w->coordinates; j++)
             motion[i * w->coordinates + j] = w->Lq[(size_t)i * (size_t)w->n + (size_t)j];
@@ -476,7 +488,8 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
         .speeds = w->speeds, .user_states = ns, .state_names = x, .input_names = u, .output_names = y,
         .A = w->A, .B = w->B, .C = w->C, .D = w->D, .eigenvalues = w->eigenvalues, .rates = w->rates,
         .controllable = reach(w, false, inputs, w->B), .observable = reach(w, true, w->outputs, w->C),
-        .t = t, .q = q, .v = v, .coordinate_of = of, .motions = motion};
+        .t = t, .q = q, .v = v, .coordinate_of = of, .motions = motion,
+        .left_out = left, .left_out_count = left_count};
     return LW_OK;
 }
 
