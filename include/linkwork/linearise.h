@@ -43,7 +43,9 @@ typedef struct lw_linear_system {
      * accelerations of bodies. */
     const char *const *left_out;
     int left_out_count;
-    const double *motions;    /* nv x coordinates, row by row: dq = motions dz */
+    /* dq = motions dz, nv x coordinates, and dv = speed_motions du where the position stays, nv x speeds; row by
+     * row. */
+    const double *motions, *speed_motions;
 } lw_linear_system;
 
 /* Fills the options with their defaults. */

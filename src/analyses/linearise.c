@@ -460,6 +460,7 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
     const char **left = names(arena, model->output_names.count);
     int *of = LW_NEW(arena, int, w->coordinates + w->speeds + 1), left_count = 0;
     double *motion = LW_NEW(arena, double, (size_t)model->nv *(size_t)w->coordinates + 1);
+    double *faster = LW_NEW(arena, double, (size_t)model->nv *(size_t)w->speeds + 1);
     if (lw_arena_failed(arena)) return lw_out_of_memory(error);
     for (int k = 0; k < w->coordinates + w->speeds; k++) {
         char text[256];
@@ -482,13 +483,16 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
     for (int i = 0; i < model->nv; i++)
         for (int j = 0; j < w->coordinates; j++)
             motion[i * w->coordinates + j] = w->Lq[(size_t)i * (size_t)w->n + (size_t)j];
+    for (int i = 0; i < model->nv; i++)
+        for (int j = 0; j < w->speeds; j++)
+            faster[i * w->speeds + j] = w->Lv[(size_t)i * (size_t)w->n + (size_t)(w->coordinates + j)];
     if (lw_arena_failed(arena)) return lw_out_of_memory(error);
     a->system = (lw_linear_system){
         .states = w->n, .inputs = inputs, .outputs = w->outputs, .coordinates = w->coordinates,
         .speeds = w->speeds, .user_states = ns, .state_names = x, .input_names = u, .output_names = y,
         .A = w->A, .B = w->B, .C = w->C, .D = w->D, .eigenvalues = w->eigenvalues, .rates = w->rates,
         .controllable = reach(w, false, inputs, w->B), .observable = reach(w, true, w->outputs, w->C),
-        .t = t, .q = q, .v = v, .coordinate_of = of, .motions = motion,
+        .t = t, .q = q, .v = v, .coordinate_of = of, .motions = motion, .speed_motions = faster,
         .left_out = left, .left_out_count = left_count};
     return LW_OK;
 }
