@@ -42,17 +42,22 @@ static double unit_of(const search *s, int k) {
 
 /* Closures and constraints hold and prescribed coordinates are in place, at rest. */
 static lw_status close(search *s, double *q, lw_error *error) {
-    memset(s->v, 0, (size_t)s->model->nv * sizeof *s->v);
-    lw_status status = lw_assemble(s->model, s->options.t, q, s->v, NULL, error);
-    double *v = s->v;
-    for (int i = 1; i <= s->model->body_count && status == LW_OK; i++)
-        for (int k = 0; k < s->model->links[i].joint.nv; k++)
-            if (s->model->links[i].prescribed >> k & 1 && fabs(v[s->model->links[i].v + k]) > 0)
-                return lw_fail(error, LW_ERROR_UNSUPPORTED,
-                               s->model->joints[s->model->bodies[i].joint_index].name,
-                               "hold it: prescribe a constant", "its prescribed motion moves at t = %g s, so that "
-                               "nothing can be at rest", s->options.t);
-    return status;
+    const lw_model *model = s->model;
+    lw_data *data = s->work.derivatives->data;
+    memset(s->v, 0, (size_t)model->nv * sizeof *s->v);
+    lw_status status = lw_assemble(model, s->options.t, q, s->v, NULL, error);
+    if (status != LW_OK) return status;
+    lw_take_state(model, data, s->options.t, q, s->v);
+    for (int i = 1; i <= model->body_count; i++)
+        for (int k = 0; k < model->links[i].joint.nv; k++) {
+            const int v = model->links[i].v + k;
+            if (!(model->links[i].prescribed >> k & 1) || (data->v[v] == 0 && data->vdot[v] == 0)) continue;
+            const lw_joint_entry *entry = &model->joints[model->bodies[i].joint_index];
+            return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, entry->place, "joint", entry->name,
+                              "prescribe a constant, or take another time",
+                              "its prescribed motion moves at t = %g s, so that nothing can be at rest", s->options.t);
+        }
+    return LW_OK;
 }
 
 /* Residual and its derivatives at a position; user states are those in s->states. */
