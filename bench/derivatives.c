@@ -1,7 +1,7 @@
 /* derivatives.c - what exact derivatives of the accelerations cost, in calls of forward dynamics.
  *
- * Call: bench-derivatives [--quick] [--csv FILE]. Both take turns; the ratio is the median of those of the repetitions. The
- * derivatives are all of them, dq, dv and dtau, with the accelerations; both are unchecked.
+ * Call: bench-derivatives [--quick] [--csv FILE]. Both take turns; the ratio is the median of those of the
+ * repetitions. The derivatives are all of them, dq, dv and dtau, with the accelerations; both are unchecked.
  */
 #include "models.h"
 #include "output.h"
@@ -37,7 +37,8 @@ static double run_derivatives(void *context, int calls) {
     const lw_acceleration_derivatives out = {.dq = j->dq, .dv = j->dv, .dtau = j->dtau};
     for (int k = 0; k < calls; k++) {
         const size_t s = (size_t)(j->next = (j->next + 1) % j->count);
-        lw_derivatives_of_accelerations(j->derivatives, 0, j->q + s * j->nq, j->v + s * j->nv, NULL, &out, NULL);
+        lw_derivatives_of_accelerations(j->derivatives, 0, j->q + s * j->nq, j->v + s * j->nv, NULL, &out,
+                                        NULL);
         sum += j->dq[0];
     }
     return sum;
@@ -64,7 +65,8 @@ static int measure(const char *name, const lw_model *model, const double *q, con
     j.dq = bench_allocate(nv * nv, sizeof *j.dq);
     j.dv = bench_allocate(nv * nv, sizeof *j.dv);
     j.dtau = bench_allocate(nv * nv, sizeof *j.dtau);
-    bench_case cases[2] = {{.run = run_forward, .context = &j, .units = 1}, {.run = run_derivatives, .context = &j, .units = 1}};
+    bench_case cases[2] = {{.run = run_forward, .context = &j, .units = 1},
+                           {.run = run_derivatives, .context = &j, .units = 1}};
     const int repetitions = out->quick ? QUICK_REPETITIONS : REPETITIONS;
     bench_measure(cases, 2, repetitions, 2);
     const double forward = bench_median(&cases[0], repetitions), all = bench_median(&cases[1], repetitions),
@@ -104,10 +106,13 @@ static int problem(const char *name, bench_output *out) {
     lw_model *model = NULL;
     int faults = 1;
     snprintf(path, sizeof path, "%s/%s/model.yaml", BENCH_PROBLEMS, name);
-    if (lw_read_model(path, NULL, 0, NULL, &spec) == LW_OK && lw_model_compile(spec, NULL, NULL, &model) == LW_OK) {
-        double *q = bench_allocate((size_t)lw_model_q_size(model), sizeof *q), *v = bench_allocate((size_t)lw_model_v_size(model), sizeof *v);
+    if (lw_read_model(path, NULL, 0, NULL, &spec) == LW_OK &&
+        lw_model_compile(spec, NULL, NULL, &model) == LW_OK) {
+        double *q = bench_allocate((size_t)lw_model_q_size(model), sizeof *q),
+               *v = bench_allocate((size_t)lw_model_v_size(model), sizeof *v);
         lw_model_initial_state(model, q, v);
-        if (lw_assemble(model, 0, q, v, NULL, NULL) == LW_OK) faults = measure(name, model, q, v, 1, NULL, out);
+        if (lw_assemble(model, 0, q, v, NULL, NULL) == LW_OK)
+            faults = measure(name, model, q, v, 1, NULL, out);
         free(q);
         free(v);
     }
@@ -118,9 +123,11 @@ static int problem(const char *name, bench_output *out) {
 
 int main(int argc, char **argv) {
     bench_without_threads(argv);
-    bench_output out = bench_output_open("bench-derivatives", "model,speeds,forward_ns,derivatives_ns,ratio", argc, argv);
-    printf("derivatives of the accelerations by coordinates, speeds and forces\n\n  %-22s %8s %12s %12s %8s\n", "model", "speeds",
-           "forward, ns", "all, ns", "ratio");
+    bench_output out =
+        bench_output_open("bench-derivatives", "model,speeds,forward_ns,derivatives_ns,ratio", argc, argv);
+    printf(
+        "derivatives of the accelerations by coordinates, speeds and forces\n\n  %-22s %8s %12s %12s %8s\n",
+        "model", "speeds", "forward, ns", "all, ns", "ratio");
     int faults = tree(bench_chain(7), &out) + tree(bench_chain(30), &out) + tree(bench_humanoid(), &out);
     faults += problem("four_bar", &out) + problem("suspension", &out) + problem("stewart_platform", &out);
     bench_output_close(&out);

@@ -47,7 +47,8 @@ int cli_state_find(const cli_command *command, cli_model *loaded, const char *me
     s->options.t = run.start;
     if (!isnan(at)) {
         if (at < run.start)
-            return cli_say(command, CLI_WRONG, "--at: %g s is before the start of the run, %g s", at, run.start);
+            return cli_say(command, CLI_WRONG, "--at: %g s is before the start of the run, %g s", at,
+                           run.start);
         if (run.end < at) run.end = at;
         result = run_to(command, loaded, &run, at, s);
         s->options.t = at;

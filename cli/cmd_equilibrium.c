@@ -1,5 +1,5 @@
-/* cmd_equilibrium.c - linkwork equilibrium: the position of rest that is reached from the start, whether it is
- * stable, and what the joints carry there.
+/* cmd_equilibrium.c - linkwork equilibrium: the position of rest that is reached from the start, whether it
+ * is stable, and what the joints carry there.
  */
 #include "analysis_state.h"
 
@@ -68,7 +68,8 @@ static void print_text(const lw_model *model, const lw_equilibrium *e) {
         }
         printf("\n");
     }
-    if (!all) printf("  * not unique: redundant constraints share this load in a way the model does not say\n");
+    if (!all)
+        printf("  * not unique: redundant constraints share this load in a way the model does not say\n");
 }
 
 /* Gives the spec the position as its start, at rest. */
@@ -81,14 +82,15 @@ static void put_start(const lw_model *model, const lw_equilibrium *e, lw_spec *s
         joint->has_q = !info.cut && info.q_count > 0 && info.prescribed == 0;
         for (int c = 0; c < info.q_count && joint->has_q; c++) joint->q[c] = e->q[info.q + c];
     }
-    for (int k = 0; k < lw_model_state_count(model); k++) lw_spec_state(spec, (size_t)k)->start = e->states[k];
+    for (int k = 0; k < lw_model_state_count(model); k++)
+        lw_spec_state(spec, (size_t)k)->start = e->states[k];
     lw_run_spec run = *lw_spec_run(spec);
     run.begin = NULL;
     lw_spec_set_run(spec, &run);
 }
 
-/* Reads the file again: its start has to be at rest. What depends on the start in the old file, as a spring whose
- * length is not given does, would have changed with it. */
+/* Reads the file again: its start has to be at rest. What depends on the start in the old file, as a spring
+ * whose length is not given does, would have changed with it. */
 static int check_file(const cli_command *command, const char *path, const cli_model *loaded,
                       const lw_equilibrium *e) {
     cli_model again = {0};
@@ -103,12 +105,14 @@ static int check_file(const cli_command *command, const char *path, const cli_mo
         double most = 0;
         const int nq = lw_model_q_size(loaded->model);
         bool same = status == LW_OK && lw_model_q_size(again.model) == nq;
-        for (int k = 0; k < nq && same; k++) most = fmax(most, fabs(found->q[k] - e->q[k]) / (1 + fabs(e->q[k])));
+        for (int k = 0; k < nq && same; k++)
+            most = fmax(most, fabs(found->q[k] - e->q[k]) / (1 + fabs(e->q[k])));
         if (!same || !(most < 1e-7)) {
             remove(path);
-            result = cli_say(command, CLI_FAILED,
-                             "--out: the model does not rest there when it starts there, since something in it "
-                             "depends on its start; give the lengths of springs (length) instead of their start");
+            result =
+                cli_say(command, CLI_FAILED,
+                        "--out: the model does not rest there when it starts there, since something in it "
+                        "depends on its start; give the lengths of springs (length) instead of their start");
         }
         lw_equilibrium_destroy(found);
     }
@@ -144,10 +148,12 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
 static int equilibrium(const cli_command *command, int argc, char **argv) {
     request asked = {.at = NAN};
     const cli_option options[] = {
-        {"at", "T", "from the state to which a run comes at this time, s", "1", .number = &asked.at, .unit = "s",
-         .any_sign = true},
-        {"out", "FILE", "write the model, with this position as its start", "settled.yaml", .text = &asked.out},
-        {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree", .text = &asked.method},
+        {"at", "T", "from the state to which a run comes at this time, s", "1", .number = &asked.at,
+         .unit = "s", .any_sign = true},
+        {"out", "FILE", "write the model, with this position as its start", "settled.yaml",
+         .text = &asked.out},
+        {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree",
+         .text = &asked.method},
         CLI_SET_OPTION(asked.changes),
         CLI_INPUT_OPTION(asked.changes),
         CLI_BEGIN_OPTION(asked.changes),
@@ -156,8 +162,8 @@ static int equilibrium(const cli_command *command, int argc, char **argv) {
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes, &loaded,
-                       &result))
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
+                       &loaded, &result))
         result = solve(command, &loaded, &asked);
     cli_close_model(&loaded);
     return result;
@@ -165,6 +171,7 @@ static int equilibrium(const cli_command *command, int argc, char **argv) {
 
 const cli_command cli_equilibrium = {
     "equilibrium", "MODEL [options]", "the position of rest reached from the start",
-    "Newton's method along the motions that the joints admit, and relaxation where no stable position is near.\n"
+    "Newton's method along the motions that the joints admit, and relaxation where no stable position is "
+    "near.\n"
     "If forces cannot balance, the coordinates that still accelerate are named.",
     equilibrium};

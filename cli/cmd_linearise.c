@@ -61,8 +61,8 @@ static void print_text(const lw_linear_system *s) {
     int at = -1;
     for (int k = 0; k < s->states; k++)
         if (fabs(s->rates[k]) > most) most = fabs(s->rates[k]), at = k;
-    printf("t = %.9g s; %d states: %d coordinates, %d speeds, %d user states; %d inputs, %d outputs\n", s->t, s->states,
-           s->coordinates, s->speeds, s->user_states, s->inputs, s->outputs);
+    printf("t = %.9g s; %d states: %d coordinates, %d speeds, %d user states; %d inputs, %d outputs\n", s->t,
+           s->states, s->coordinates, s->speeds, s->user_states, s->inputs, s->outputs);
     if (most > 1e-8) /* What the linear system leaves out; small against 1 where a position was found. */
         printf("the state moves: %s changes by %.6g per second, and A to D are those of this instant\n",
                s->state_names[at], most);
@@ -73,7 +73,8 @@ static void print_text(const lw_linear_system *s) {
     printf("\neigenvalues, 1/s\n");
     for (int k = 0; k < s->states; k++)
         printf("  %17.10g %+17.10g i\n", s->eigenvalues[2 * k], s->eigenvalues[2 * k + 1]);
-    if (s->inputs > 0) printf("\n%d of %d states can be controlled by the inputs", s->controllable, s->states);
+    if (s->inputs > 0)
+        printf("\n%d of %d states can be controlled by the inputs", s->controllable, s->states);
     printf("%s%d of %d states can be observed in the outputs\n", s->inputs > 0 ? ", " : "\n", s->observable,
            s->states);
 }
@@ -93,7 +94,8 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
         lw_status status = lw_linearise(loaded->model, &state.options, &system, &error);
         for (int k = 0; status == LW_OK && k < system->left_out_count; k++)
             cli_say(command, 0,
-                    "output \"%s\" is left out: it needs a reaction, a force or the acceleration of a body, which have no "
+                    "output \"%s\" is left out: it needs a reaction, a force or the acceleration of a body, "
+                    "which have no "
                     "derivatives here",
                     system->left_out[k]);
         if (status == LW_OK && asked->out) status = lw_linear_system_write(system, asked->out, &error);
@@ -114,14 +116,16 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
 static int linearise(const cli_command *command, int argc, char **argv) {
     request asked = {.at = NAN};
     const cli_option options[] = {
-        {"at", "T", "near the state to which a run comes at this time, s", "1", .number = &asked.at, .unit = "s",
-         .any_sign = true},
+        {"at", "T", "near the state to which a run comes at this time, s", "1", .number = &asked.at,
+         .unit = "s", .any_sign = true},
         {"equilibrium", NULL, "near the position of rest that is reached from there", NULL,
          .flag = &asked.equilibrium},
         {"coordinate", "NAME", "an independent coordinate; all of them have to be named", "crank",
          .list = &asked.coordinates},
-        {"out", "FILE", "write the system: .mat (MATLAB, version 4) or .csv", "plant.mat", .text = &asked.out},
-        {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree", .text = &asked.method},
+        {"out", "FILE", "write the system: .mat (MATLAB, version 4) or .csv", "plant.mat",
+         .text = &asked.out},
+        {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree",
+         .text = &asked.method},
         CLI_SET_OPTION(asked.changes),
         CLI_INPUT_OPTION(asked.changes),
         CLI_BEGIN_OPTION(asked.changes),
@@ -130,8 +134,8 @@ static int linearise(const cli_command *command, int argc, char **argv) {
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes, &loaded,
-                       &result))
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
+                       &loaded, &result))
         result = solve(command, &loaded, &asked);
     cli_close_model(&loaded);
     return result;

@@ -46,8 +46,8 @@ static void print_text(const lw_model *model, const lw_modes *modes) {
     printf("%d rigid-body modes, %d others%s\n", modes->rigid, modes->count,
            modes->undamped ? ", without damping" : "");
     if (modes->count > 0)
-        printf("\n%6s %16s %12s %16s %16s  moves most\n", "mode", "frequency, Hz", "damping", "real part, 1/s",
-               "imaginary");
+        printf("\n%6s %16s %12s %16s %16s  moves most\n", "mode", "frequency, Hz", "damping",
+               "real part, 1/s", "imaginary");
     for (int k = 0; k < modes->count; k++) {
         const lw_mode *mode = &modes->modes[k];
         const char *most = "";
@@ -95,11 +95,12 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
 static int find_modes(const cli_command *command, int argc, char **argv) {
     request asked = {.at = NAN};
     const cli_option options[] = {
-        {"at", "T", "about the position to which a run comes at this time, s", "1", .number = &asked.at, .unit = "s",
-         .any_sign = true},
+        {"at", "T", "about the position to which a run comes at this time, s", "1", .number = &asked.at,
+         .unit = "s", .any_sign = true},
         {"equilibrium", NULL, "about the position of rest that is reached from there", NULL,
          .flag = &asked.equilibrium},
-        {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree", .text = &asked.method},
+        {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree",
+         .text = &asked.method},
         CLI_SET_OPTION(asked.changes),
         CLI_INPUT_OPTION(asked.changes),
         CLI_BEGIN_OPTION(asked.changes),
@@ -108,8 +109,8 @@ static int find_modes(const cli_command *command, int argc, char **argv) {
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes, &loaded,
-                       &result))
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
+                       &loaded, &result))
         result = solve(command, &loaded, &asked);
     cli_close_model(&loaded);
     return result;
@@ -117,6 +118,7 @@ static int find_modes(const cli_command *command, int argc, char **argv) {
 
 const cli_command cli_modes = {
     "modes", "MODEL [options]", "frequencies, damping and shapes of vibrations",
-    "Of small vibrations about the position at rest; rigid-body modes are counted. A shape has the motion of\n"
+    "Of small vibrations about the position at rest; rigid-body modes are counted. A shape has the motion "
+    "of\n"
     "every joint; its largest entry is 1, lengths counted in the longest arm of the model.",
     find_modes};

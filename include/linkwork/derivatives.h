@@ -13,7 +13,8 @@
  * branch that holds in the state. Every call belongs to one thread; nothing allocates after creation.
  *
  *   lw_derivatives_create(model, NULL, NULL, &derivatives, &error);
- *   lw_derivatives_of_accelerations(derivatives, t, q, v, NULL, &(lw_acceleration_derivatives){.dq = dq}, &error);
+ *   lw_derivatives_of_accelerations(derivatives, t, q, v, NULL, &(lw_acceleration_derivatives){.dq = dq},
+ *   &error);
  */
 #ifndef LINKWORK_DERIVATIVES_H
 #define LINKWORK_DERIVATIVES_H
@@ -36,11 +37,11 @@ LW_API void lw_derivatives_destroy(lw_derivatives *derivatives);
 
 /* Places for the results, row by row; each may be NULL. */
 typedef struct lw_acceleration_derivatives {
-    double *vdot;          /* nv: the accelerations themselves */
-    double *dq, *dv;       /* nv x nv: of the accelerations by motions and by speeds */
-    double *dtau;          /* nv x nv: by generalised forces; symmetric */
-    double *dinputs;       /* nv x inputs */
-    double *dstates;       /* nv x user states */
+    double *vdot;    /* nv: the accelerations themselves */
+    double *dq, *dv; /* nv x nv: of the accelerations by motions and by speeds */
+    double *dtau;    /* nv x nv: by generalised forces; symmetric */
+    double *dinputs; /* nv x inputs */
+    double *dstates; /* nv x user states */
 } lw_acceleration_derivatives;
 
 /* Of the accelerations that lw_solver_accelerations gives. tau may be NULL. LW_ERROR_SINGULAR: an element has
@@ -50,8 +51,8 @@ LW_API lw_status lw_derivatives_of_accelerations(lw_derivatives *derivatives, do
                                                  const lw_acceleration_derivatives *out, lw_error *error);
 
 /* Of the generalised forces that lw_tree_inverse_dynamics gives for accelerations vdot that keep: dq and dv,
- * nv x nv, and mass, nv x nv, which is their derivative with respect to vdot. Each may be NULL. Refuses models
- * with loops or constraints as that call does. */
+ * nv x nv, and mass, nv x nv, which is their derivative with respect to vdot. Each may be NULL. Refuses
+ * models with loops or constraints as that call does. */
 LW_API lw_status lw_derivatives_of_forces(lw_derivatives *derivatives, double t, const double *q,
                                           const double *v, const double *vdot, double *dq, double *dv,
                                           double *mass, lw_error *error);

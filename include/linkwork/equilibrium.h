@@ -13,21 +13,21 @@ extern "C" {
 
 typedef struct lw_equilibrium {
     bool converged;
-    bool stable;          /* every small motion is opposed, and no small disturbance grows */
-    int neutral;          /* motions that nothing opposes */
-    double residual;      /* the largest acceleration at rest of an independent coordinate, SI units */
-    int rounds;           /* of the iteration */
-    const double *q;      /* the position */
-    const double *states; /* user states, which are at rest, too */
+    bool stable;             /* every small motion is opposed, and no small disturbance grows */
+    int neutral;             /* motions that nothing opposes */
+    double residual;         /* the largest acceleration at rest of an independent coordinate, SI units */
+    int rounds;              /* of the iteration */
+    const double *q;         /* the position */
+    const double *states;    /* user states, which are at rest, too */
     const double *reactions; /* joint_count x 6 as lw_solver_reactions gives them */
     const bool *unique;
     const char *unbalanced; /* the coordinates that are not balanced, with their accelerations; "": none is */
 } lw_equilibrium;
 
 /* The position of rest that is reached from the state of the options (its speeds are ignored; the coordinates
- * that they name are of no use here): by Newton's method along the motions that closures and constraints admit,
- * and by relaxation where no stable position is near. If there is none, converged is false, and `unbalanced`
- * says why. LW_ERROR_UNSUPPORTED: a prescribed motion moves at this time. */
+ * that they name are of no use here): by Newton's method along the motions that closures and constraints
+ * admit, and by relaxation where no stable position is near. If there is none, converged is false, and
+ * `unbalanced` says why. LW_ERROR_UNSUPPORTED: a prescribed motion moves at this time. */
 LW_API lw_status lw_equilibrium_find(const lw_model *model, const lw_linearise_options *options,
                                      lw_equilibrium **equilibrium, lw_error *error);
 LW_API void lw_equilibrium_destroy(lw_equilibrium *equilibrium);

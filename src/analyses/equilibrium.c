@@ -1,10 +1,11 @@
-/* equilibrium.c - positions of rest: Newton's method along admissible motions, with relaxation where no stable
- * position is near.
+/* equilibrium.c - positions of rest: Newton's method along admissible motions, with relaxation where no
+ * stable position is near.
  *
- *   r(x) = (vdot_J at rest; rates of user states) = 0,   (mu 1 - dr/dx) dx = r                          (1, 2)
+ *   r(x) = (vdot_J at rest; rates of user states) = 0,   (mu 1 - dr/dx) dx = r            (1, 2)
  *
  * mu = 0 is Newton's method, with a line search on the size of r; it is taken where the reduced stiffness is
- * positive. Elsewhere mu > 0 makes the step one of an implicit integration with friction, which goes downhill.
+ * positive. Elsewhere mu > 0 makes the step one of an implicit integration with friction, which goes
+ * downhill.
  *
  * Source   docs/theory/equilibrium.md.
  * Cost     one evaluation of the derivatives and O(states^3) for each round. Allocates.
@@ -28,7 +29,7 @@ typedef struct search {
     const lw_model *model;
     lw_linearise_options options;
     double length;
-    int n;                           /* unknowns: admissible motions and user states */
+    int n; /* unknowns: admissible motions and user states */
     double *q, *v, *states, *trial, *trial_states;
     double *J, *r, *step, *values, *matrix;
     char names[NAMES];
@@ -55,7 +56,8 @@ static lw_status close(search *s, double *q, lw_error *error) {
             const lw_joint_entry *entry = &model->joints[model->bodies[i].joint_index];
             return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, entry->place, "joint", entry->name,
                               "prescribe a constant, or take another time",
-                              "its prescribed motion moves at t = %g s, so that nothing can be at rest", s->options.t);
+                              "its prescribed motion moves at t = %g s, so that nothing can be at rest",
+                              s->options.t);
         }
     return LW_OK;
 }
@@ -180,14 +182,15 @@ static void name_unbalanced(search *s) {
         const size_t used = strlen(s->names);
         if (!(fabs(s->r[k]) / unit_of(s, k) > 1e-3 * most)) continue;
         lw_state_name(s->model, w->derivatives->free[w->own_v[k]], 0, name, sizeof name);
-        snprintf(s->names + used, sizeof s->names - used, "%s%s accelerates by %.6g %s/s^2", used ? ", " : "", name,
-                 s->r[k], unit_of(s, k) != 1 || w->slides[w->derivatives->free[w->own_v[k]]] ? "m" : "rad");
+        snprintf(s->names + used, sizeof s->names - used, "%s%s accelerates by %.6g %s/s^2", used ? ", " : "",
+                 name, s->r[k],
+                 unit_of(s, k) != 1 || w->slides[w->derivatives->free[w->own_v[k]]] ? "m" : "rad");
     }
     for (int k = 0; k < s->model->values.state_count; k++) {
         const size_t used = strlen(s->names);
         if (!(fabs(s->r[w->speeds + k]) > 1e-6)) continue;
-        snprintf(s->names + used, sizeof s->names - used, "%suser state %s changes by %.6g/s", used ? ", " : "",
-                 lw_model_state_name(s->model, k), s->r[w->speeds + k]);
+        snprintf(s->names + used, sizeof s->names - used, "%suser state %s changes by %.6g/s",
+                 used ? ", " : "", lw_model_state_name(s->model, k), s->r[w->speeds + k]);
     }
 }
 
@@ -211,7 +214,8 @@ static lw_status finish(search *s, lw_error *error) {
     lw_linear_work *w = &s->work;
     lw_solver *solver = lw_derivatives_solver(w->derivatives);
     if (!stiffness(s, &least, &most, &s->result.neutral))
-        return lw_fail(error, LW_ERROR_SINGULAR, NULL, NULL, "the eigenvalues of the stiffness did not converge");
+        return lw_fail(error, LW_ERROR_SINGULAR, NULL, NULL,
+                       "the eigenvalues of the stiffness did not converge");
     s->result.stable = w->speeds == 0 || (least > 1e-10 * most && most > 0 && !grows(s));
     s->result.residual = 0;
     for (int k = 0; k < w->speeds; k++) s->result.residual = fmax(s->result.residual, fabs(s->r[k]));
@@ -306,7 +310,8 @@ lw_status lw_equilibrium_find(const lw_model *model, const lw_linearise_options 
         return lw_out_of_memory(error);
     }
     s->model = model, s->options = *options, s->length = lw_longest_arm(model);
-    for (int k = 0; k < ns; k++) s->states[k] = options->states ? options->states[k] : model->values.starts[k];
+    for (int k = 0; k < ns; k++)
+        s->states[k] = options->states ? options->states[k] : model->values.starts[k];
     s->options.states = s->states; /* The solver reads them as they change. */
     s->options.coordinates = NULL;
     lw_status status = create(s, error);

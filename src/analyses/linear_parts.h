@@ -1,4 +1,5 @@
-/* linear_parts.h - a linear system near a state, for the analyses that use one: linearise, equilibrium, modes.
+/* linear_parts.h - a linear system near a state, for the analyses that use one: linearise, equilibrium,
+ * modes.
  */
 #ifndef LW_LINEAR_PARTS_H
 #define LW_LINEAR_PARTS_H

@@ -61,8 +61,8 @@ static int find_speed(const lw_model *model, const char *name) {
 
 /* --- bases ----------------------------------------------------------------------------------------- */
 
-/* The speeds that stand for the columns of an admissible basis N (free x f, column by column): the named ones,
- * or those that move most. Then N becomes the identity in their rows. own: indices of d->free. */
+/* The speeds that stand for the columns of an admissible basis N (free x f, column by column): the named
+ * ones, or those that move most. Then N becomes the identity in their rows. own: indices of d->free. */
 static lw_status choose(lw_linear_work *w, int f, double *N, int *own, lw_error *error) {
     const lw_derivatives *d = w->derivatives;
     const int nf = d->free_count;
@@ -82,7 +82,8 @@ static lw_status choose(lw_linear_work *w, int f, double *N, int *own, lw_error 
         }
     for (int j = 0; w->named && j < f; j++) own[j] = w->named[j];
     for (int i = 0; i < f; i++)
-        for (int j = 0; j < f; j++) block[i + j * f] = N[own[i] + j * nf] / (w->slides[d->free[own[i]]] ? length : 1);
+        for (int j = 0; j < f; j++)
+            block[i + j * f] = N[own[i] + j * nf] / (w->slides[d->free[own[i]]] ? length : 1);
     /* N := N block^-1 by the factors of block': X block = N, so block'X' = N'. */
     for (int i = 0; i < f; i++)
         for (int j = 0; j < f; j++) turned[j + i * f] = block[i + j * f];
@@ -215,7 +216,8 @@ static void reduce_row(const lw_linear_work *w, const double *row, double *of_x,
     for (int k = 0; k < nv; k++) {
         const double by_q = row[k], by_v = row[nv + k];
         for (int j = 0; j < n && (by_q != 0 || by_v != 0); j++)
-            of_x[j] += by_q * w->Lq[(size_t)k * (size_t)n + (size_t)j] + by_v * w->Lv[(size_t)k * (size_t)n + (size_t)j];
+            of_x[j] += by_q * w->Lq[(size_t)k * (size_t)n + (size_t)j] +
+                       by_v * w->Lv[(size_t)k * (size_t)n + (size_t)j];
     }
     for (int k = 0; k < model->values.state_count; k++)
         of_x[w->coordinates + w->speeds + k] += row[2 * nv + inputs + k];
@@ -246,9 +248,10 @@ static void coordinate_rows(lw_linear_work *w) {
 static lw_status not_smooth(const char *name, lw_error *error) {
     char object[160];
     snprintf(object, sizeof object, "state \"%s\"", name);
-    return lw_fail(error, LW_ERROR_UNSUPPORTED, object,
-                   "let its rate depend on coordinates, positions, speeds and velocities, and take a smooth state",
-                   "its rate has no derivatives in this state");
+    return lw_fail(
+        error, LW_ERROR_UNSUPPORTED, object,
+        "let its rate depend on coordinates, positions, speeds and velocities, and take a smooth state",
+        "its rate has no derivatives in this state");
 }
 
 static lw_status fill(lw_linear_work *w, lw_error *error) {
@@ -267,7 +270,8 @@ static lw_status fill(lw_linear_work *w, lw_error *error) {
     }
     for (int i = 0; i < nf; i++) /* Joint accelerations may be outputs. */
         for (int k = 0; k < columns; k++)
-            w->accelerations[(size_t)d->free[i] * (size_t)columns + (size_t)k] = d->dvdot[(size_t)i + (size_t)k * (size_t)nf];
+            w->accelerations[(size_t)d->free[i] * (size_t)columns + (size_t)k] =
+                d->dvdot[(size_t)i + (size_t)k * (size_t)nf];
     tree->accelerations = w->accelerations;
     tree->tolerant = true;
     lw_status status = LW_OK;
@@ -288,13 +292,15 @@ static lw_status fill(lw_linear_work *w, lw_error *error) {
     if (model->output_names.count > 0) w->outputs = 0;
     for (int k = 0; k < model->output_names.count && status == LW_OK; k++) {
         memset(row, 0, (size_t)columns * sizeof *row);
-        lw_function_derivatives(tree, model->outputs[k].function, &tree->t, d->data->computed, 1, row, NULL, 0);
+        lw_function_derivatives(tree, model->outputs[k].function, &tree->t, d->data->computed, 1, row, NULL,
+                                0);
         if (!lw_finite(row, columns)) continue;
         const int at = w->outputs++;
         w->output_of[at] = k;
         reduce_row(w, row, w->C + (size_t)at * (size_t)n, w->D + (size_t)at * (size_t)inputs);
     }
-    for (int k = 0; k < w->outputs && model->output_names.count == 0; k++) w->C[(size_t)k * (size_t)n + (size_t)k] = 1;
+    for (int k = 0; k < w->outputs && model->output_names.count == 0; k++)
+        w->C[(size_t)k * (size_t)n + (size_t)k] = 1;
     tree->accelerations = NULL;
     tree->tolerant = false;
     return status;
@@ -303,8 +309,8 @@ static lw_status fill(lw_linear_work *w, lw_error *error) {
 /* --- subspaces --------------------------------------------------------------------------------------- */
 
 /* The dimension of the smallest subspace that contains the columns of B (n x m) and its images by A: columns
- * are made orthonormal one by one, and each new one is mapped by A in its turn. A is n x n row by row, or to be
- * used transposed; the same of B. Scaled by their sizes, what is left below 1e-9 counts as nothing. */
+ * are made orthonormal one by one, and each new one is mapped by A in its turn. A is n x n row by row, or to
+ * be used transposed; the same of B. Scaled by their sizes, what is left below 1e-9 counts as nothing. */
 static int reach(lw_linear_work *w, bool transpose, int m, const double *B) {
     const int n = w->n;
     double *basis = w->subspace, *x = w->row, norm = 0;
@@ -315,9 +321,11 @@ static int reach(lw_linear_work *w, bool transpose, int m, const double *B) {
         for (int i = 0; i < n; i++) {
             x[i] = 0;
             if (next < 0)
-                x[i] = transpose ? B[(size_t)(next + m) * (size_t)n + (size_t)i] : B[(size_t)i * (size_t)m + (size_t)(next + m)];
+                x[i] = transpose ? B[(size_t)(next + m) * (size_t)n + (size_t)i]
+                                 : B[(size_t)i * (size_t)m + (size_t)(next + m)];
             for (int k = 0; k < n && next >= 0; k++)
-                x[i] += (transpose ? w->A[k * n + i] : w->A[i * n + k]) * basis[(size_t)next * (size_t)n + (size_t)k];
+                x[i] += (transpose ? w->A[k * n + i] : w->A[i * n + k]) *
+                        basis[(size_t)next * (size_t)n + (size_t)k];
             size = hypot(size, x[i]);
         }
         const double scale = next < 0 ? size : fmax(size, 1e-3 * norm);
@@ -346,7 +354,8 @@ static lw_status eigenvalues(lw_linear_work *w, lw_error *error) {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) w->subspace[i + j * n] = w->A[i * n + j];
     if (!lw_eigen_general(n, w->subspace, w->eigenvalues, NULL))
-        return lw_fail(error, LW_ERROR_SINGULAR, NULL, NULL, "the eigenvalues of the linear system did not converge");
+        return lw_fail(error, LW_ERROR_SINGULAR, NULL, NULL,
+                       "the eigenvalues of the linear system did not converge");
     qsort(w->eigenvalues, (size_t)n, 2 * sizeof(double), by_magnitude);
     return LW_OK;
 }
@@ -472,7 +481,8 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
         x[w->coordinates + w->speeds + k] = lw_arena_text(arena, lw_model_state_name(model, k));
     for (int k = 0; k < inputs; k++) u[k] = lw_arena_text(arena, lw_model_input_name(model, k));
     for (int k = 0; k < w->outputs; k++)
-        y[k] = model->output_names.count ? lw_arena_text(arena, lw_model_output_name(model, w->output_of[k])) : x[k];
+        y[k] = model->output_names.count ? lw_arena_text(arena, lw_model_output_name(model, w->output_of[k]))
+                                         : x[k];
     for (int k = 0, at = 0; k < model->output_names.count; k++) {
         if (at < w->outputs && w->output_of[at] == k) {
             at++;
@@ -487,21 +497,41 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
         for (int j = 0; j < w->speeds; j++)
             faster[i * w->speeds + j] = w->Lv[(size_t)i * (size_t)w->n + (size_t)(w->coordinates + j)];
     if (lw_arena_failed(arena)) return lw_out_of_memory(error);
-    a->system = (lw_linear_system){
-        .states = w->n, .inputs = inputs, .outputs = w->outputs, .coordinates = w->coordinates,
-        .speeds = w->speeds, .user_states = ns, .state_names = x, .input_names = u, .output_names = y,
-        .A = w->A, .B = w->B, .C = w->C, .D = w->D, .eigenvalues = w->eigenvalues, .rates = w->rates,
-        .controllable = reach(w, false, inputs, w->B), .observable = reach(w, true, w->outputs, w->C),
-        .t = t, .q = q, .v = v, .coordinate_of = of, .motions = motion, .speed_motions = faster,
-        .left_out = left, .left_out_count = left_count};
+    a->system = (lw_linear_system){.states = w->n,
+                                   .inputs = inputs,
+                                   .outputs = w->outputs,
+                                   .coordinates = w->coordinates,
+                                   .speeds = w->speeds,
+                                   .user_states = ns,
+                                   .state_names = x,
+                                   .input_names = u,
+                                   .output_names = y,
+                                   .A = w->A,
+                                   .B = w->B,
+                                   .C = w->C,
+                                   .D = w->D,
+                                   .eigenvalues = w->eigenvalues,
+                                   .rates = w->rates,
+                                   .controllable = reach(w, false, inputs, w->B),
+                                   .observable = reach(w, true, w->outputs, w->C),
+                                   .t = t,
+                                   .q = q,
+                                   .v = v,
+                                   .coordinate_of = of,
+                                   .motions = motion,
+                                   .speed_motions = faster,
+                                   .left_out = left,
+                                   .left_out_count = left_count};
     return LW_OK;
 }
 
 lw_status lw_linearise(const lw_model *model, const lw_linearise_options *options, lw_linear_system **system,
                        lw_error *error) {
     if (system) *system = NULL;
-    if (!model || !options || !system || !isfinite(options->t) || (options->q && !lw_finite(options->q, model->nq)) ||
-        (options->v && !lw_finite(options->v, model->nv)) || (options->coordinates && options->coordinate_count < 0))
+    if (!model || !options || !system || !isfinite(options->t) ||
+        (options->q && !lw_finite(options->q, model->nq)) ||
+        (options->v && !lw_finite(options->v, model->nv)) ||
+        (options->coordinates && options->coordinate_count < 0))
         return lw_call_needs("a model, options with finite numbers and a pointer for the result", error);
     answer *a = calloc(1, sizeof *a);
     if (!a) return lw_out_of_memory(error);

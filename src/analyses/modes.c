@@ -2,8 +2,8 @@
  *
  *   M z'' + C z' + K z = 0,   M = N'M N,   K = -M A21,   C = -M A22                                    (1-3)
  *
- * Without damping and with a symmetric K (forces with a potential) frequencies come from K x = w^2 M x, and are
- * exactly imaginary eigenvalues; otherwise from the eigenvalues of A, user states included.
+ * Without damping and with a symmetric K (forces with a potential) frequencies come from K x = w^2 M x, and
+ * are exactly imaginary eigenvalues; otherwise from the eigenvalues of A, user states included.
  *
  * Source   docs/theory/modes.md.
  * Cost     O(states^3), dense. Allocates.
@@ -67,7 +67,8 @@ static bool reduce(answer *a) {
 static bool shape(answer *a, lw_mode *mode, const double *x, const double *y) {
     const lw_linear_work *w = &a->work;
     const int nv = a->model->nv, n = w->n, f = w->coordinates;
-    double *re = LW_NEW(w->arena, double, nv + 1), *im = LW_NEW(w->arena, double, nv + 1), most = 0, c = 1, s = 0;
+    double *re = LW_NEW(w->arena, double, nv + 1), *im = LW_NEW(w->arena, double, nv + 1), most = 0, c = 1,
+           s = 0;
     if (!re || !im) return false;
     for (int k = 0; k < nv; k++) {
         for (int j = 0; j < f; j++) {
@@ -90,9 +91,11 @@ static bool shape(answer *a, lw_mode *mode, const double *x, const double *y) {
 static lw_status undamped(answer *a, lw_error *error) {
     const int f = a->work.speeds;
     for (int i = 0; i < f; i++)
-        for (int j = 0; j < i; j++) a->K[i + j * f] = a->K[j + i * f] = 0.5 * (a->K[i + j * f] + a->K[j + i * f]);
+        for (int j = 0; j < i; j++)
+            a->K[i + j * f] = a->K[j + i * f] = 0.5 * (a->K[i + j * f] + a->K[j + i * f]);
     if (!lw_eigen_definite(f, a->K, a->M, a->values))
-        return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL, "the frequencies did not converge");
+        return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL,
+                       "the frequencies did not converge");
     double most = 0;
     for (int k = 0; k < f; k++) most = fmax(most, fabs(a->values[k]));
     for (int k = 0; k < f; k++) {
@@ -122,7 +125,8 @@ static bool count_rigid(answer *a) {
         for (int j = 0; j < f; j++) a->K[i + j * f] = -w->A[(f + i) * n + j];
     if (!lw_eigen_general(f, a->K, a->values, NULL)) return false;
     for (int k = 0; k < f; k++) most = fmax(most, hypot(a->values[2 * k], a->values[2 * k + 1]));
-    for (int k = 0; k < f; k++) a->result.rigid += !(hypot(a->values[2 * k], a->values[2 * k + 1]) > 1e-11 * most);
+    for (int k = 0; k < f; k++)
+        a->result.rigid += !(hypot(a->values[2 * k], a->values[2 * k + 1]) > 1e-11 * most);
     return true;
 }
 
@@ -136,18 +140,21 @@ static lw_status damped(answer *a, lw_error *error) {
     const int n = w->n;
     double most = 0;
     if (!count_rigid(a))
-        return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL, "the eigenvalues did not converge");
+        return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL,
+                       "the eigenvalues did not converge");
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) w->subspace[i + j * n] = w->A[i * n + j];
     if (!lw_eigen_general(n, w->subspace, a->values, a->vectors))
-        return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL, "the eigenvalues did not converge");
+        return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL,
+                       "the eigenvalues did not converge");
     for (int k = 0; k < n; k++) most = fmax(most, hypot(a->values[2 * k], a->values[2 * k + 1]));
     for (int k = 0; k < n; k++) {
         const double re = a->values[2 * k], im = a->values[2 * k + 1], size = hypot(re, im);
-        if (im < 0) continue; /* the second of a pair */
+        if (im < 0) continue;                                                   /* the second of a pair */
         if (size == 0 || (a->result.rigid > 0 && size < 1e-6 * most)) continue; /* rigid, split by rounding */
         lw_mode *mode = &a->modes[a->result.count++];
-        *mode = (lw_mode){.frequency = size / (2 * LW_PI), .damping_ratio = -re / size, .eigenvalue = {re, im}};
+        *mode =
+            (lw_mode){.frequency = size / (2 * LW_PI), .damping_ratio = -re / size, .eigenvalue = {re, im}};
         const double *x = a->vectors + (size_t)k * (size_t)n;
         if (!shape(a, mode, x, im > 0 ? x + n : NULL)) return lw_out_of_memory(error);
     }
@@ -175,10 +182,11 @@ static lw_status find(answer *a, const lw_linearise_options *options, lw_error *
     if (status == LW_OK) status = lw_linear_at(w, options, options->t, a->q, a->v, error);
     if (status != LW_OK) return status;
     if (w->coordinates != w->speeds)
-        return lw_fail(error, LW_ERROR_UNSUPPORTED, lw_model_name(model),
-                       "linkwork linearise has the eigenvalues of such a mechanism",
-                       "modes are those of mechanisms whose positions and speeds are equally many, and wheels roll "
-                       "here");
+        return lw_fail(
+            error, LW_ERROR_UNSUPPORTED, lw_model_name(model),
+            "linkwork linearise has the eigenvalues of such a mechanism",
+            "modes are those of mechanisms whose positions and speeds are equally many, and wheels roll "
+            "here");
     for (int k = 0; k < w->speeds; k++)
         if (fabs(w->rates[w->coordinates + k]) > a->result.imbalance) {
             a->result.imbalance = fabs(w->rates[w->coordinates + k]);
@@ -193,7 +201,8 @@ static lw_status find(answer *a, const lw_linearise_options *options, lw_error *
 lw_status lw_modes_find(const lw_model *model, const lw_linearise_options *options, lw_modes **modes,
                         lw_error *error) {
     if (modes) *modes = NULL;
-    if (!model || !options || !modes || !isfinite(options->t) || (options->q && !lw_finite(options->q, model->nq)))
+    if (!model || !options || !modes || !isfinite(options->t) ||
+        (options->q && !lw_finite(options->q, model->nq)))
         return lw_call_needs("a model, options with finite numbers and a pointer for the result", error);
     answer *a = calloc(1, sizeof *a);
     if (!a) return lw_out_of_memory(error);

@@ -1,5 +1,5 @@
-/* loop_derivatives.c - derivatives of closures and constraints at the level of accelerations, of their forces,
- * and of force elements at cut joints.
+/* loop_derivatives.c - derivatives of closures and constraints at the level of accelerations, of their
+ * forces, and of force elements at cut joints.
  *
  *   closure    A_2 - A_1 = what the cut joint's own motions add; these vary as those of a tree joint do, and
  *              their changes dq_c, dv_c follow from the changes of the bodies by the joint's dual wrenches
@@ -40,7 +40,7 @@ static void look_at_closure(const lw_tree_derivatives *d, const lw_rows *rows, i
     const int nv = entry->joint.nv;
     lw_pose two;
     double R[9], p[3], own[6 * LW_JOINT_MAX_V], S[6 * LW_JOINT_MAX_V], at[3], vdot[LW_JOINT_MAX_V] = {0},
-        V[6], A[6];
+                                                                              V[6], A[6];
     *c = (closure_state){.joint = &entry->joint, .nv = nv, .own = -1};
     lw_pose_compose(second->R, second->p, entry->frames[1].R, entry->frames[1].p, two.R, two.p);
     lw_v3_sub(two.p, d->origin, at);
@@ -132,8 +132,11 @@ static void closure(lw_tree_derivatives *d, const lw_rows *rows, int first, cons
     const lw_joint_entry *entry = &d->model->joints[joint];
     closure_state c;
     look_at_closure(d, rows, joint, &c);
-    lw_pair pair = {.plus = entry->info.bodies[1], .minus = entry->info.bodies[0], .invariant = true,
-                    .first = first, .count = 6 - c.nv};
+    lw_pair pair = {.plus = entry->info.bodies[1],
+                    .minus = entry->info.bodies[0],
+                    .invariant = true,
+                    .first = first,
+                    .count = 6 - c.nv};
     for (int k = 0; k < pair.count; k++) lw_v6_axpy(lambda[first + k], c.W + 6 * (c.nv + k), c.load);
     memcpy(pair.W, c.load, sizeof pair.W);
     lw_pair_derivatives(d, &pair, closure_change, &c, matrices);
@@ -150,8 +153,8 @@ lw_status lw_cut_force_derivatives(lw_tree_derivatives *d, const lw_rows *rows, 
         double value;
         look_at_closure(d, rows, joint, &c);
         c.own = force->v;
-        if (!lw_joint_force_slopes(d, force, force->q >= 0 ? state->q[force->q] : 0, state->v[force->v], &value,
-                                   &c.by_q, &c.by_v))
+        if (!lw_joint_force_slopes(d, force, force->q >= 0 ? state->q[force->q] : 0, state->v[force->v],
+                                   &value, &c.by_q, &c.by_v))
             return lw_fail(error, LW_ERROR_SINGULAR, force->name,
                            "take a state beside this one, or an expression that is smooth here",
                            "its law has no derivatives in this state");
@@ -184,7 +187,8 @@ static void distance_change(const void *context, const lw_variation *plus, const
     lw_v3_sub(b.x, a.x, e);
     lw_v3_sub(b.v, a.v, e_dot);
     lw_v3_sub(b.a, a.a, e_ddot);
-    rows[0] = (lw_v3_dot(e, s->e_ddot) + lw_v3_dot(s->e, e_ddot) + 2 * lw_v3_dot(s->e_dot, e_dot)) / s->length;
+    rows[0] =
+        (lw_v3_dot(e, s->e_ddot) + lw_v3_dot(s->e, e_ddot) + 2 * lw_v3_dot(s->e_dot, e_dot)) / s->length;
     rows[6] = (lw_v3_dot(e, s->e_dot) + lw_v3_dot(s->e, e_dot)) / s->length;
     for (int k = 0; k < 3; k++) F[k] = s->lambda * s->e[k] / s->length, dF[k] = s->lambda * e[k] / s->length;
     lw_wrench_of_force(s->end[1].x, dF, dW);
@@ -194,8 +198,11 @@ static void distance_change(const void *context, const lw_variation *plus, const
 static void distance(lw_tree_derivatives *d, const lw_constraint *constraint, int row, double lambda,
                      const lw_row_matrices *matrices) {
     distance_state s = {.d = d, .constraint = constraint, .lambda = lambda};
-    lw_pair pair = {.plus = constraint->bodies[1], .minus = constraint->bodies[0], .invariant = true,
-                    .first = row, .count = 1};
+    lw_pair pair = {.plus = constraint->bodies[1],
+                    .minus = constraint->bodies[0],
+                    .invariant = true,
+                    .first = row,
+                    .count = 1};
     double F[3];
     for (int k = 0; k < 2; k++) lw_point_of(d, constraint->bodies[k], constraint->points[k], &s.end[k]);
     lw_v3_sub(s.end[1].x, s.end[0].x, s.e);
@@ -253,8 +260,8 @@ static void look_at_contact(rolling_state *s) {
 }
 
 /* The changes of the arm and of its rate (31). */
-static void vary_arm(const rolling_state *s, const lw_variation *plus, const lw_variation *minus, double arm[3],
-                     double arm_dot[3]) {
+static void vary_arm(const rolling_state *s, const lw_variation *plus, const lw_variation *minus,
+                     double arm[3], double arm_dot[3]) {
     const lw_constraint *c = s->constraint;
     const double *w0 = s->d->V + 6 * c->bodies[0], *w1 = s->d->V + 6 * c->bodies[1], *n = s->n, *a = s->a;
     double dn[3], da[3], n_dot[3], a_dot[3], dn_dot[3], da_dot[3], dm[3], dm_dot[3];
@@ -268,14 +275,15 @@ static void vary_arm(const rolling_state *s, const lw_variation *plus, const lw_
     lw_v3_add_cross(w0, da, da_dot);
     const double na = lw_v3_dot(n, a), dna = lw_v3_dot(dn, a) + lw_v3_dot(n, da);
     const double na_dot = lw_v3_dot(n_dot, a) + lw_v3_dot(n, a_dot);
-    const double dna_dot = lw_v3_dot(dn_dot, a) + lw_v3_dot(n_dot, da) + lw_v3_dot(dn, a_dot) +
-                           lw_v3_dot(n, da_dot);
+    const double dna_dot =
+        lw_v3_dot(dn_dot, a) + lw_v3_dot(n_dot, da) + lw_v3_dot(dn, a_dot) + lw_v3_dot(n, da_dot);
     for (int k = 0; k < 3; k++) {
         dm[k] = dn[k] - dna * a[k] - na * da[k];
         dm_dot[k] = dn_dot[k] - dna_dot * a[k] - na_dot * da[k] - dna * a_dot[k] - na * da_dot[k];
     }
     const double square = s->size * s->size, along = lw_v3_dot(s->m, dm) / square;
-    const double dgrowth = (lw_v3_dot(dm, s->m_dot) + lw_v3_dot(s->m, dm_dot)) / square - 2 * s->growth * along;
+    const double dgrowth =
+        (lw_v3_dot(dm, s->m_dot) + lw_v3_dot(s->m, dm_dot)) / square - 2 * s->growth * along;
     for (int k = 0; k < 3; k++) {
         arm[k] = -c->radius * (dm[k] - along * s->m[k]) / s->size;
         arm_dot[k] = -c->radius *
@@ -329,8 +337,11 @@ static void rolling(lw_tree_derivatives *d, const lw_constraint *constraint, int
                     const lw_row_matrices *matrices) {
     rolling_state s = {.d = d, .constraint = constraint};
     double first[3], second[3];
-    lw_pair pair = {.plus = constraint->bodies[0], .minus = constraint->bodies[1], .invariant = true,
-                    .first = row, .count = 3};
+    lw_pair pair = {.plus = constraint->bodies[0],
+                    .minus = constraint->bodies[1],
+                    .invariant = true,
+                    .first = row,
+                    .count = 3};
     look_at_contact(&s);
     lw_rolling_directions(d->data->world[constraint->bodies[1]].R, s.n, first, second);
     s.e[0] = s.n, s.e[1] = first, s.e[2] = second;
@@ -349,7 +360,8 @@ void lw_loop_derivatives(lw_tree_derivatives *d, const lw_rows *rows, const doub
     for (int r = 0; r < rows->count; r++) {
         const lw_row *row = &rows->rows[r];
         if (row->joint >= 0) {
-            if (row->component == d->model->joints[row->joint].joint.nv) closure(d, rows, r, lambda, matrices);
+            if (row->component == d->model->joints[row->joint].joint.nv)
+                closure(d, rows, r, lambda, matrices);
             continue;
         }
         const lw_constraint *constraint = &d->model->constraints[row->constraint];

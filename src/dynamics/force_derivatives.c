@@ -83,7 +83,8 @@ lw_status lw_value_derivatives(lw_tree_derivatives *d, const lw_value_order *ord
         if (entry < given && !isnan(data->inputs[entry])) continue;
         double *row = d->values + (size_t)entry * columns;
         memset(d->row, 0, columns * sizeof *d->row);
-        if (!lw_function_derivatives(d, values->functions[entry], &d->t, data->computed, 1, d->row, NULL, 0) &&
+        if (!lw_function_derivatives(d, values->functions[entry], &d->t, data->computed, 1, d->row, NULL,
+                                     0) &&
             !d->tolerant)
             return no_derivative("a signal", NULL, error);
         memcpy(row, d->row, columns * sizeof *row);
@@ -131,7 +132,8 @@ static bool law_slopes(lw_tree_derivatives *d, const lw_force *force, double x, 
     if (!force->law) return true;
     const double variables[3] = {x, v, d->t};
     double slopes[2];
-    if (!lw_function_derivatives(d, force->law, variables, d->data->values, 1, d->row, slopes, 2)) return false;
+    if (!lw_function_derivatives(d, force->law, variables, d->data->values, 1, d->row, slopes, 2))
+        return false;
     *pull += lw_function_value(force->law, variables, d->data->values);
     *by_x += slopes[0], *by_v += slopes[1];
     return true;
@@ -168,8 +170,8 @@ typedef struct bushing_state {
     const lw_force *force;
     lw_point_motion a, b;
     double Ra[9], Rb[9];
-    double gap[3], rate[3], w[3];                          /* world axes */
-    double phi[3], g, g_slope;                             /* g of (17) and its derivative over the angle */
+    double gap[3], rate[3], w[3]; /* world axes */
+    double phi[3], g, g_slope;    /* g of (17) and its derivative over the angle */
     double k_phi[3], F[3], damping_torque[3], spring_torque[3]; /* the last three in world axes */
 } bushing_state;
 
@@ -178,10 +180,12 @@ typedef struct bushing_state {
 static void jacobian_factors(double a, double *g, double *slope) {
     const double a2 = a * a;
     if (a < 0.3) {
-        *g = 1.0 / 12 + a2 * (1.0 / 720 + a2 * (1.0 / 30240 + a2 * (1.0 / 1209600 + a2 * (1.0 / 47900160 +
-             a2 * 691.0 / 1307674368000))));
-        *slope = 2.0 / 720 + a2 * (4.0 / 30240 + a2 * (6.0 / 1209600 + a2 * (8.0 / 47900160 +
-                 a2 * 6910.0 / 1307674368000)));
+        *g = 1.0 / 12 +
+             a2 * (1.0 / 720 + a2 * (1.0 / 30240 + a2 * (1.0 / 1209600 + a2 * (1.0 / 47900160 +
+                                                                               a2 * 691.0 / 1307674368000))));
+        *slope =
+            2.0 / 720 +
+            a2 * (4.0 / 30240 + a2 * (6.0 / 1209600 + a2 * (8.0 / 47900160 + a2 * 6910.0 / 1307674368000)));
         return;
     }
     const double tangent = tan(0.5 * a), sine = sin(0.5 * a);

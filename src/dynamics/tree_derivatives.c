@@ -74,8 +74,8 @@ static void group(const lw_joint *joint, int first, int count, const double *S, 
     }
 }
 
-void lw_motion_columns(const lw_joint *joint, const double *S, const double *v, const double *vdot, double V[6],
-                       double A[6], lw_motion_column *out) {
+void lw_motion_columns(const lw_joint *joint, const double *S, const double *v, const double *vdot,
+                       double V[6], double A[6], lw_motion_column *out) {
     const int single = lw_joint_describe(joint->type)->ball ? joint->nv - 3 : joint->nv;
     const bool ball = single < joint->nv;
     if (joint->inverse) {
@@ -118,9 +118,9 @@ static void kinematics(lw_tree_derivatives *d, const double *vdot) {
 
 /* --- bodies ---------------------------------------------------------------------------------------- */
 
-/* B of one body (12): B x = (B11 a; 2 a x p) for x = (a; l), with p its linear momentum and B11 = 2 (tr(G) 1 -
- * G), G = sum of m u r' over its particles at r with velocity u. Adds the part of a moment that holds an idle
- * spin, -H (w x a). */
+/* B of one body (12): B x = (B11 a; 2 a x p) for x = (a; l), with p its linear momentum and B11 = 2 (tr(G) 1
+ * - G), G = sum of m u r' over its particles at r with velocity u. Adds the part of a moment that holds an
+ * idle spin, -H (w x a). */
 static void operator_of(const lw_rigid_inertia *I, const double V[6], double B[9], double p[3]) {
     const double *J = I->second, *w = V, half = 0.5 * (J[0] + J[1] + J[2]);
     const double E[9] = {half - J[0], -J[3], -J[4], -J[3], half - J[1], -J[5], -J[4], -J[5], half - J[2]};
@@ -365,7 +365,8 @@ void lw_pair_derivatives(lw_tree_derivatives *d, const lw_pair *pair, lw_pair_ch
                 change(context, &plus, &minus, dW, rows);
                 add_column(d, pair, count, j, speed, dW);
                 for (int r = 0; matrices && r < pair->count; r++) {
-                    const size_t at = (size_t)(pair->first + r) * (size_t)d->columns + (size_t)(j + speed * nv);
+                    const size_t at =
+                        (size_t)(pair->first + r) * (size_t)d->columns + (size_t)(j + speed * nv);
                     matrices->accelerations[at] += rows[r];
                     matrices->velocities[at] += rows[6 + r];
                 }
@@ -404,8 +405,8 @@ void lw_point_of(const lw_tree_derivatives *d, int body, const double local[3], 
     lw_v3_add_cross(V, out->v, out->a);
 }
 
-void lw_point_vary(const lw_tree_derivatives *d, int body, const lw_point_motion *point, const lw_variation *by,
-                   lw_point_motion *out) {
+void lw_point_vary(const lw_tree_derivatives *d, int body, const lw_point_motion *point,
+                   const lw_variation *by, lw_point_motion *out) {
     const double *V = d->V + 6 * body, *A = d->A + 6 * body;
     lw_v3_copy(by->place + 3, out->x);
     lw_v3_add_cross(by->place, point->x, out->x);

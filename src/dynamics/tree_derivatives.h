@@ -42,12 +42,12 @@ typedef struct lw_tree_derivatives {
     double *values;            /* entries of the vector of values x columns */
     double *slopes;            /* per entry of the vector of values */
     double *row;               /* columns */
-    /* For analyses that ask for values beyond forces: derivatives of the accelerations of speeds, nv x columns,
-     * or NULL; quantities without derivatives are NAN and not refused. */
+    /* For analyses that ask for values beyond forces: derivatives of the accelerations of speeds, nv x
+     * columns, or NULL; quantities without derivatives are NAN and not refused. */
     const double *accelerations;
     bool tolerant;
-    unsigned char *side;       /* per body: a workspace for pairs */
-    int *path;                 /* likewise */
+    unsigned char *side; /* per body: a workspace for pairs */
+    int *path;           /* likewise */
 } lw_tree_derivatives;
 
 lw_tree_derivatives *lw_tree_derivatives_create(const lw_model *model, lw_arena *arena, lw_data *data);
@@ -69,12 +69,13 @@ lw_status lw_value_derivatives(lw_tree_derivatives *d, const lw_value_order *ord
 /* row += factor times the derivatives of a function of t and the vector of values by way of the latter;
  * returns false if a slope is not finite. variables, slopes: as lw_function_gradient. */
 bool lw_function_derivatives(lw_tree_derivatives *d, const lw_function *function, const double *variables,
-                             const double *values, double factor, double *row, double *slopes, int variables_count);
+                             const double *values, double factor, double *row, double *slopes,
+                             int variables_count);
 
 /* The motions that a joint is a product of, from the body or frame with V and A on, which become those behind
  * it. inverse: the tree passes it against its sense. S: nv columns in the coordinates of this file. */
-void lw_motion_columns(const lw_joint *joint, const double *S, const double *v, const double *vdot, double V[6],
-                       double A[6], lw_motion_column *out);
+void lw_motion_columns(const lw_joint *joint, const double *S, const double *v, const double *vdot,
+                       double V[6], double A[6], lw_motion_column *out);
 /* Does column k of a joint move with its motion j? */
 bool lw_column_moves(const lw_joint *joint, int j, int k);
 
@@ -86,16 +87,16 @@ typedef struct lw_pair {
     double W[6];
     int first, count; /* rows */
 } lw_pair;
-/* What the pair does for a variation of both bodies: dW and, if it has rows, the changes of these at the level
- * of accelerations, 6 numbers, and of velocities, 6 numbers behind them. */
+/* What the pair does for a variation of both bodies: dW and, if it has rows, the changes of these at the
+ * level of accelerations, 6 numbers, and of velocities, 6 numbers behind them. */
 typedef void lw_pair_change(const void *context, const lw_variation *plus, const lw_variation *minus,
                             double dW[6], double rows[12]);
 /* Derivatives of rows, rows x columns each: of their accelerations and of their velocities. */
 typedef struct lw_row_matrices {
     double *accelerations, *velocities;
 } lw_row_matrices;
-/* T -= the derivatives of the pair's generalised forces; those of its rows are added to the matrices (NULL: it
- * has none). */
+/* T -= the derivatives of the pair's generalised forces; those of its rows are added to the matrices (NULL:
+ * it has none). */
 void lw_pair_derivatives(lw_tree_derivatives *d, const lw_pair *pair, lw_pair_change *change,
                          const void *context, const lw_row_matrices *matrices);
 /* T -= the generalised forces of a wrench W of the pair times a row of derivatives. */
@@ -106,8 +107,8 @@ typedef struct lw_point_motion {
     double x[3], v[3], a[3];
 } lw_point_motion;
 void lw_point_of(const lw_tree_derivatives *d, int body, const double local[3], lw_point_motion *out);
-void lw_point_vary(const lw_tree_derivatives *d, int body, const lw_point_motion *point, const lw_variation *by,
-                   lw_point_motion *out);
+void lw_point_vary(const lw_tree_derivatives *d, int body, const lw_point_motion *point,
+                   const lw_variation *by, lw_point_motion *out);
 /* The wrench of a force at a place, about `origin`; the pose of a body relative to it. */
 static inline void lw_wrench_of_force(const double x[3], const double force[3], double out[6]) {
     lw_v3_cross(x, force, out);

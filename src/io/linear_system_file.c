@@ -1,8 +1,8 @@
 /* linear_system_file.c - writes a linear system as a MATLAB file of version 4, or as comma-separated values.
  *
- * Version 4 is a sequence of matrices: five integers (kind, rows, columns, whether it is complex, length of the
- * name), the name, and the numbers column by column, real parts first. Kind 0 are doubles, 1 is text; the byte
- * order is little endian on all machines, which the kind says, too.
+ * Version 4 is a sequence of matrices: five integers (kind, rows, columns, whether it is complex, length of
+ * the name), the name, and the numbers column by column, real parts first. Kind 0 are doubles, 1 is text; the
+ * byte order is little endian on all machines, which the kind says, too.
  *
  * Limits   MATLAB's names have no dots, but the names of states stand in rows of characters and may have any.
  */
@@ -83,7 +83,8 @@ static void csv_block(FILE *file, const char *name, int rows, const char *const 
     fputc('\n', file);
     for (int i = 0; i < rows; i++) {
         put_field(file, row_names[i]);
-        for (int j = 0; j < columns; j++) fprintf(file, ",%.17g", matrix[(size_t)i * (size_t)columns + (size_t)j]);
+        for (int j = 0; j < columns; j++)
+            fprintf(file, ",%.17g", matrix[(size_t)i * (size_t)columns + (size_t)j]);
         fputc('\n', file);
     }
 }
@@ -115,6 +116,7 @@ lw_status lw_linear_system_write(const lw_linear_system *s, const char *path, lw
         write_csv(file, s);
     bool bad = ferror(file) != 0;
     if (fclose(file) != 0 || bad)
-        return lw_fail(error, LW_ERROR_FILE, path, "look for space on the disk", "the file could not be written");
+        return lw_fail(error, LW_ERROR_FILE, path, "look for space on the disk",
+                       "the file could not be written");
     return LW_OK;
 }

@@ -9,10 +9,11 @@
 #include <stdbool.h>
 
 /* Eigenvalues of an n x n matrix, which is destroyed, real and imaginary parts in pairs, and unless NULL its
- * right eigenvectors as LAPACK packs them: the real and imaginary parts of a conjugate pair in two columns. */
+ * right eigenvectors as LAPACK packs them: the real and imaginary parts of a conjugate pair in two
+ * columns. */
 bool lw_eigen_general(int n, double *A, double *values, double *vectors);
-/* K x = w M x for symmetric K and positive definite M, which are destroyed: w ascending, x in the columns of K
- * with x'M x = 1. */
+/* K x = w M x for symmetric K and positive definite M, which are destroyed: w ascending, x in the columns of
+ * K with x'M x = 1. */
 bool lw_eigen_definite(int n, double *K, double *M, double *values);
 
 #endif

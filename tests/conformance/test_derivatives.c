@@ -1,5 +1,5 @@
-/* test_derivatives.c - exact derivatives of the dynamics against extrapolated differences, on random trees and
- * on random mechanisms with loops, with all joints, force elements, constraints and moving bases.
+/* test_derivatives.c - exact derivatives of the dynamics against extrapolated differences, on random trees
+ * and on random mechanisms with loops, with all joints, force elements, constraints and moving bases.
  *
  * Differences are extrapolated by Ridders' scheme: central differences at falling distances, and of their
  * table the entry with the smallest estimated error. They are right to about 1e-10 of the sizes involved; the
@@ -85,8 +85,8 @@ static void compare_columns(tree_case *c, int seed, const char *what, const doub
             for (int k = 0; k < nv; k++)
                 print_message("  %d: %.10g %.10g\n", k, difference[k], matrix[k * nv + c->column]);
         if (!(size <= tolerance * (1 + scale)))
-            fail_msg("seed %d, %s, column %d: %g of %g (differences are right to %g)", seed, what, c->column, size,
-                     scale, error);
+            fail_msg("seed %d, %s, column %d: %g of %g (differences are right to %g)", seed, what, c->column,
+                     size, scale, error);
     }
 }
 
@@ -148,7 +148,8 @@ static void test_joints(void **state) {
     (void)state;
     for (int type = 0; type < LW_JOINT_TYPES; type++)
         for (int k = 0; k < 4 && type != LW_JOINT_WELD; k++)
-            one_tree(40 * type + k, &(random_tree){.bodies = 3, .forces = k > 1, .reversed = k % 2, .joint = type});
+            one_tree(40 * type + k,
+                     &(random_tree){.bodies = 3, .forces = k > 1, .reversed = k % 2, .joint = type});
 }
 
 /* --- loops ----------------------------------------------------------------------------------------- */
@@ -200,7 +201,8 @@ static void one_direction(loop_case *c, const random_loops *loops, const double 
     const int nv = lw_model_v_size(c->model);
     double rates[3 * NV], size = 0, worst = 0;
     double error = ridders(loop_curve, c, 3 * nv, 4e-3, rates);
-    if (!(error < 1e-8)) { /* The differences do not decide: an assembly failed or jumped, or a passage is near. */
+    if (!(error <
+          1e-8)) { /* The differences do not decide: an assembly failed or jumped, or a passage is near. */
         undecided++;
         return;
     }

@@ -1,7 +1,8 @@
 /* test_linearise.c - linear systems near a state: against closed forms (quarter car, cart-pole, double
- * pendulum), against the equations of the benchmark bicycle at many speeds, and against differences of runs that
- * start beside each other, loops, rolling wheels and user states included; exact derivatives with respect to
- * inputs and user states, and of elements at each joint of a loop that is cut there, against differences.
+ * pendulum), against the equations of the benchmark bicycle at many speeds, and against differences of runs
+ * that start beside each other, loops, rolling wheels and user states included; exact derivatives with
+ * respect to inputs and user states, and of elements at each joint of a loop that is cut there, against
+ * differences.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +24,8 @@ enum { MOST = 40 };
 static lw_linear_system *system_of(const lw_model *model, const lw_linearise_options *options) {
     lw_linear_system *system = NULL;
     lw_error error = {0};
-    if (lw_linearise(model, options, &system, &error) != LW_OK) fail_msg("%s: %s", lw_model_name(model), error.message);
+    if (lw_linearise(model, options, &system, &error) != LW_OK)
+        fail_msg("%s: %s", lw_model_name(model), error.message);
     return system;
 }
 
@@ -42,7 +44,8 @@ static double parameter(const lw_model *model, const char *name) {
 }
 
 static void near(double expected, double found, double tolerance) {
-    if (!(fabs(expected - found) <= tolerance * (1 + fabs(expected)))) fail_msg("%.15g and not %.15g", found, expected);
+    if (!(fabs(expected - found) <= tolerance * (1 + fabs(expected))))
+        fail_msg("%.15g and not %.15g", found, expected);
 }
 
 /* --- closed forms ---------------------------------------------------------------------------------- */
@@ -55,7 +58,8 @@ static void quarter_car(void **state) {
     lw_linear_system *s = system_of(model, &options);
     const double mb = parameter(model, "mb"), mw = parameter(model, "mw"), ks = parameter(model, "ks"),
                  cs = parameter(model, "cs"), kt = parameter(model, "kt");
-    const double A[16] = {0, 0, 1, 0, 0, 0, 0, 1, -ks / mb, ks / mb, -cs / mb, cs / mb, ks / mw, -(ks + kt) / mw,
+    const double A[16] = {0,       0,        1,       0,        0,       0,       0,
+                          1,       -ks / mb, ks / mb, -cs / mb, cs / mb, ks / mw, -(ks + kt) / mw,
                           cs / mw, -cs / mw};
     assert_int_equal(s->states, 4);
     for (int k = 0; k < 16; k++) near(A[k], s->A[k], 1e-12);
@@ -71,7 +75,8 @@ static void cart_pole(void **state) {
     lw_linear_system *s = at_rest(model, &e);
     const double m = parameter(model, "m_pole"), M = parameter(model, "m_cart"), b = parameter(model, "b"),
                  J = parameter(model, "Jp"), l = parameter(model, "l"), g = 9.8;
-    const double k[4] = {parameter(model, "k1"), parameter(model, "k3"), parameter(model, "k2"), parameter(model, "k4")};
+    const double k[4] = {parameter(model, "k1"), parameter(model, "k3"), parameter(model, "k2"),
+                         parameter(model, "k4")};
     const double determinant = (M + m) * (J + m * l * l) - m * m * l * l;
     /* (M + m) x'' - m l a'' = u - b x',  (J + m l^2) a'' - m l x'' = m g l a,  u = -k y */
     const double force[4] = {-k[0], -k[1], -k[2] - b, -k[3]}, weight[4] = {0, m * g * l, 0, 0};
@@ -96,8 +101,8 @@ static void cart_pole(void **state) {
 
 /* --- the bicycle ----------------------------------------------------------------------------------- */
 
-/* |det(M x^2 + v C x + g K0 + v^2 K2)| relative to its terms, with the matrices that Meijaard and others (2007) print,
- * for x = re + i im. */
+/* |det(M x^2 + v C x + g K0 + v^2 K2)| relative to its terms, with the matrices that Meijaard and others
+ * (2007) print, for x = re + i im. */
 static double bicycle_residual(double v, double re, double im) {
     const double M[4] = {80.81722, 2.31941332208709, 2.31941332208709, 0.29784188199686};
     const double C[4] = {0, 33.86641391492494, -0.85035641456978, 1.68540397397560};
@@ -130,7 +135,8 @@ static void bicycle(void **state) {
         lw_linear_system *s = system_of(model, &options);
         assert_int_equal(s->coordinates, 7);
         assert_int_equal(s->speeds, 3);
-        for (int k = 0; k < 6; k++) /* place on the road, heading, wheels, speed: a double zero is right to 1e-8 */
+        for (int k = 0; k < 6;
+             k++) /* place on the road, heading, wheels, speed: a double zero is right to 1e-8 */
             assert_true(hypot(s->eigenvalues[2 * k], s->eigenvalues[2 * k + 1]) < 1e-6);
         for (int k = 6; k < 10; k++) {
             const double re = s->eigenvalues[2 * k], im = s->eigenvalues[2 * k + 1];
@@ -149,7 +155,8 @@ static void bicycle(void **state) {
 
 /* --- differences of runs --------------------------------------------------------------------------- */
 
-/* The state x of a run at its end, relative to another position: independent coordinates, speeds, user states. */
+/* The state x of a run at its end, relative to another position: independent coordinates, speeds, user
+ * states. */
 static void state_after(const lw_model *model, const lw_linear_system *s, const double *x0, double end,
                         const double *states, double *q_out, double *v_out, double *user) {
     double q[MOST], v[MOST], dq[MOST] = {0}, start[MOST];
@@ -163,7 +170,8 @@ static void state_after(const lw_model *model, const lw_linear_system *s, const 
         for (int j = 0; j < s->coordinates; j++) dq[k] += s->motions[k * s->coordinates + j] * x0[j];
     lw_integrate_q(model, q, dq, 1);
     for (int k = 0; k < nv; k++)
-        for (int j = 0; j < s->speeds; j++) v[k] += s->speed_motions[k * s->speeds + j] * x0[s->coordinates + j];
+        for (int j = 0; j < s->speeds; j++)
+            v[k] += s->speed_motions[k * s->speeds + j] * x0[s->coordinates + j];
     for (int k = 0; k < s->user_states; k++)
         start[k] = (states ? states[k] : lw_model_state_start(model, k)) + x0[s->coordinates + s->speeds + k];
     lw_run_defaults(model, &options);
@@ -194,9 +202,10 @@ static void propagate(const lw_linear_system *s, double t, double *x) {
     }
 }
 
-/* Runs that start at +-d beside a steady state differ by 2 d exp(A t) x0, to d^2. first: the first state that is
- * displaced; those before it (coordinates of rolling wheels) are not. */
-static void compare_runs(const lw_model *model, const lw_linear_system *s, const double *states, double end, int first) {
+/* Runs that start at +-d beside a steady state differ by 2 d exp(A t) x0, to d^2. first: the first state that
+ * is displaced; those before it (coordinates of rolling wheels) are not. */
+static void compare_runs(const lw_model *model, const lw_linear_system *s, const double *states, double end,
+                         int first) {
     const double d = 1e-4;
     for (int column = first; column < s->states; column++) {
         double x[MOST] = {0}, q[2][MOST], v[2][MOST], user[2][MOST], found[MOST], size = 0;
@@ -230,17 +239,19 @@ static void compare_runs(const lw_model *model, const lw_linear_system *s, const
                     found[k] = phi[c - at] / (2 * d);
                 }
             } else
-                found[k] = (user[0][k - s->coordinates - s->speeds] - user[1][k - s->coordinates - s->speeds]) / (2 * d);
+                found[k] =
+                    (user[0][k - s->coordinates - s->speeds] - user[1][k - s->coordinates - s->speeds]) /
+                    (2 * d);
             if (!(fabs(found[k] - x[k]) < 3e-6 * (1 + size))) /* d^2 times third derivatives, tolerance / d */
-                fail_msg("%s: %s after a change of %s is %.9g, and %.9g by runs", lw_model_name(model), s->state_names[k],
-                         s->state_names[column], x[k], found[k]);
+                fail_msg("%s: %s after a change of %s is %.9g, and %.9g by runs", lw_model_name(model),
+                         s->state_names[k], s->state_names[column], x[k], found[k]);
         }
     }
 }
 
 static void differences_of_runs(void **state) {
     (void)state;
-    static const char *const problems[] = {"double_pendulum", "cart_pole", "pid_arm",        "four_bar",
+    static const char *const problems[] = {"double_pendulum", "cart_pole", "pid_arm",           "four_bar",
                                            "ladder",          "bennett",   "five_bar_redundant"};
     for (size_t k = 0; k < sizeof problems / sizeof problems[0]; k++) {
         lw_model *model = read_problem(problems[k]);
@@ -264,8 +275,10 @@ static void differences_of_runs(void **state) {
 
 static const char *const linkage =
     "linkwork: 1\nname: linkage\nparameters: {k: 3}\ninputs: {push: 2, pull: 0.5*push + sin(t)}\n"
-    "states: {filter: {start: 0.4, rate: 2*(A.q - filter) + push*B.v}, other: {start: -1, rate: filter*other - C.v}}\n"
-    "signals: {gain: filter^2 + push*B.v, mix: 'gain*cos(A.q) + body.rod.z + distance(com(rod), com(lever))'}\n"
+    "states: {filter: {start: 0.4, rate: 2*(A.q - filter) + push*B.v}, other: {start: -1, rate: filter*other "
+    "- C.v}}\n"
+    "signals: {gain: filter^2 + push*B.v, mix: 'gain*cos(A.q) + body.rod.z + distance(com(rod), "
+    "com(lever))'}\n"
     "bodies:\n"
     "  crank: {mass: 1, com: [0.1, 0, 0.1], inertia: [0.02, 0.03, 0.01]}\n"
     "  rod: {mass: 2, com: [0.3, 0, 0.3], inertia: [0.02, 0.03, 0.01]}\n"
@@ -281,9 +294,11 @@ static const char *const linkage =
     "  dC: {type: torsion, joint: C, %s stiffness: 5, damping: 0.4, law: 0.3*x^3*mix}\n"
     "  fD: {type: friction, joint: D, viscous: 0.2, coulomb: 0.3, smoothing: 0.5}\n"
     "  mD: {type: drive, joint: D, force: q*v*k + other*pull}\n"
-    "  line: {type: spring, between: [crank, lever], points: [[0.05, 0.1, 0.2], [0.7, -0.1, 0.3]], length: 0.3, stiffness: 30, "
+    "  line: {type: spring, between: [crank, lever], points: [[0.05, 0.1, 0.2], [0.7, -0.1, 0.3]], length: "
+    "0.3, stiffness: 30, "
     "damping: 2, law: gain*x + 0.1*v^2}\n"
-    "  wind: {type: applied, body: rod, point: [0.3, 0.1, 0.4], force: [mix, 1, push*t], torque: [0, other, 0], axes: body}\n";
+    "  wind: {type: applied, body: rod, point: [0.3, 0.1, 0.4], force: [mix, 1, push*t], torque: [0, other, "
+    "0], axes: body}\n";
 
 typedef struct input_case {
     const lw_model *model;
@@ -318,13 +333,14 @@ static void elements_at_cuts(void **state) {
         char text[4096];
         const int cut = trial % 4, ball = trial >= 4;
         snprintf(text, sizeof text, linkage, cut == 0 ? ", cut: true" : "", cut == 1 ? ", cut: true" : "",
-                 ball ? "cylindrical" : "revolute", cut == 2 ? ", cut: true" : "", cut == 3 ? ", cut: true" : "",
-                 ball ? "coordinate: angle," : "");
+                 ball ? "cylindrical" : "revolute", cut == 2 ? ", cut: true" : "",
+                 cut == 3 ? ", cut: true" : "", ball ? "coordinate: angle," : "");
         if (ball) { /* A law names the coordinate's quantities by those of the joint. */
             char *at;
             while ((at = strstr(text, "C.v"))) memcpy(at, "B.v", 3);
         }
-        if (cut < 2) continue; /* A and B appear by their coordinates, which cut joints have in results only. */
+        if (cut < 2)
+            continue; /* A and B appear by their coordinates, which cut joints have in results only. */
         lw_model *model = compile_or_fail(read_text_spec(text));
         const int nv = lw_model_v_size(model);
         double q[MOST], v[MOST], inputs[2] = {1.7, NAN}, states[2] = {0.6, -0.8}, vdot[MOST];
@@ -339,7 +355,8 @@ static void elements_at_cuts(void **state) {
         options.inputs = inputs, options.states = states, options.method = "cut";
         if (lw_derivatives_create(model, &options, NULL, &d, &error) != LW_OK) fail_msg("%s", error.message);
         lw_acceleration_derivatives out = {.vdot = vdot, .dq = dq, .dv = dv, .dinputs = di, .dstates = ds};
-        if (lw_derivatives_of_accelerations(d, 0.3, q, v, NULL, &out, &error) != LW_OK) fail_msg("%s", error.message);
+        if (lw_derivatives_of_accelerations(d, 0.3, q, v, NULL, &out, &error) != LW_OK)
+            fail_msg("%s", error.message);
         input_case c = {.model = model, .solver = lw_derivatives_solver(d), .q = q, .v = v};
         double slope[MOST];
         for (int k = 0; k < 2; k++) {
@@ -362,7 +379,8 @@ static void elements_at_cuts(void **state) {
                     memcpy(u, v, sizeof v);
                     lw_integrate_q(model, p, along, (side ? -1 : 1) * (level ? 5e-4 : 1e-3));
                     assert_int_equal(lw_assemble(model, 0.3, p, u, NULL, &error), LW_OK);
-                    assert_int_equal(lw_solver_accelerations(c.solver, 0.3, p, u, NULL, a[level][side], &error), LW_OK);
+                    assert_int_equal(
+                        lw_solver_accelerations(c.solver, 0.3, p, u, NULL, a[level][side], &error), LW_OK);
                 }
             for (int k = 0; k < nv; k++) {
                 double first = (a[0][0][k] - a[0][1][k]) / 2e-3, second = (a[1][0][k] - a[1][1][k]) / 1e-3;
@@ -402,7 +420,8 @@ static void refusals(void **state) {
     assert_int_equal(lw_linearise(model, &options, &s, &error), LW_ERROR_ARGUMENT);
     assert_non_null(strstr(error.message, "nothing"));
     options.coordinates = NULL;
-    lw_linear_system *chosen = system_of(model, &options); /* Eigenvalues depend on no choice of coordinates. */
+    lw_linear_system *chosen =
+        system_of(model, &options); /* Eigenvalues depend on no choice of coordinates. */
     for (int k = 0; k < 2; k++) assert_non_null(chosen->state_names[k]);
     lw_linear_system_destroy(named);
     lw_linear_system_destroy(chosen);
@@ -416,8 +435,9 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quarter_car), cmocka_unit_test(cart_pole),        cmocka_unit_test(bicycle),
-        cmocka_unit_test(refusals),    cmocka_unit_test(elements_at_cuts), cmocka_unit_test(differences_of_runs),
+        cmocka_unit_test(quarter_car),      cmocka_unit_test(cart_pole),
+        cmocka_unit_test(bicycle),          cmocka_unit_test(refusals),
+        cmocka_unit_test(elements_at_cuts), cmocka_unit_test(differences_of_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

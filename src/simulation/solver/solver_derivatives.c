@@ -3,8 +3,8 @@
  *   R1 = ID(q, v, a) - G'lambda - tau = 0,   R2 = G a - gamma = 0
  *   da = y - N (N'M N)^-1 N'(dR1 + M y),     G y = -dR2,   G N = 0                                    (33)
  *
- * Rows that depend on others are left out by the rank decision of tangent_space.c; G'lambda is unique although
- * lambda is not, and so is da.
+ * Rows that depend on others are left out by the rank decision of tangent_space.c; G'lambda is unique
+ * although lambda is not, and so is da.
  *
  * Source   docs/theory/derivatives.md, 3 and 33-35.
  * Cost     O(n depth) for a tree's dR1, then dense: O(free^3) and O(free^2 columns). No allocation but in
@@ -23,10 +23,11 @@
 static lw_status refuse(const lw_derivatives *d, lw_error *error) {
     const lw_model *model = d->model;
     if (strcmp(lw_solver_method(d->solver), "massless") == 0)
-        return lw_fail(error, LW_ERROR_UNSUPPORTED, lw_model_name(model),
-                       "give the bodies that linkwork info lists as massless a small mass or inertia",
-                       "some motion moves no mass: its derivatives follow from the balance of its forces, which "
-                       "this analysis does not differentiate");
+        return lw_fail(
+            error, LW_ERROR_UNSUPPORTED, lw_model_name(model),
+            "give the bodies that linkwork info lists as massless a small mass or inertia",
+            "some motion moves no mass: its derivatives follow from the balance of its forces, which "
+            "this analysis does not differentiate");
     if (model->values.mover_count > 0)
         return lw_fail(error, LW_ERROR_UNSUPPORTED, lw_model_name(model),
                        "let a drive or a spring follow the user state instead",
@@ -218,7 +219,8 @@ static lw_status invert(lw_derivatives *d, const double *M, lw_error *error) {
     }
     lw_dense_multiply(false, false, nf, f, nf, 1, M, d->N, 0, d->MN);
     lw_dense_multiply(true, false, f, f, nf, 1, d->N, d->MN, 0, d->K);
-    if (!lw_cholesky_factor(d->symmetric, f, d->K, &condition) || !(condition < 1e15)) return singular(d, error);
+    if (!lw_cholesky_factor(d->symmetric, f, d->K, &condition) || !(condition < 1e15))
+        return singular(d, error);
     for (int i = 0; i < nf; i++)
         for (int j = 0; j < f; j++) d->MN[j + i * f] = d->N[i + j * nf]; /* N' */
     lw_cholesky_solve(d->symmetric, f, d->K, nf, d->MN);
@@ -239,10 +241,10 @@ static lw_status solve(lw_derivatives *d, lw_error *error) {
     if (status != LW_OK) return status;
     for (int c = 0; c < columns; c++)
         for (int i = 0; i < nf; i++)
-            d->right[(size_t)i + (size_t)c * (size_t)nf] = T[(size_t)d->free[i] * (size_t)columns + (size_t)c];
+            d->right[(size_t)i + (size_t)c * (size_t)nf] =
+                T[(size_t)d->free[i] * (size_t)columns + (size_t)c];
     if (d->rows) lw_dense_multiply(false, false, nf, columns, nf, 1, M, d->particular, 1, d->right);
-    if (d->rows)
-        memcpy(d->dvdot, d->particular, (size_t)nf * (size_t)columns * sizeof *d->dvdot);
+    if (d->rows) memcpy(d->dvdot, d->particular, (size_t)nf * (size_t)columns * sizeof *d->dvdot);
     lw_dense_multiply(false, false, nf, columns, nf, -1, d->inverse, d->right, d->rows ? 1 : 0, d->dvdot);
     if (!lw_finite(d->dvdot, nf * columns)) return singular(d, error);
     return LW_OK;
@@ -264,7 +266,8 @@ static void give(const lw_derivatives *d, int first, int count, double *out) {
     memset(out, 0, (size_t)d->model->nv * (size_t)count * sizeof *out);
     for (int c = 0; c < count; c++)
         for (int i = 0; i < nf; i++)
-            out[(size_t)d->free[i] * (size_t)count + (size_t)c] = d->dvdot[i + (size_t)(first + c) * (size_t)nf];
+            out[(size_t)d->free[i] * (size_t)count + (size_t)c] =
+                d->dvdot[i + (size_t)(first + c) * (size_t)nf];
 }
 
 static bool good_state(const lw_derivatives *d, const double *q, const double *v, const double *vdot) {
@@ -293,7 +296,8 @@ lw_status lw_derivatives_of_accelerations(lw_derivatives *d, double t, const dou
 }
 
 lw_status lw_derivatives_of_forces(lw_derivatives *d, double t, const double *q, const double *v,
-                                   const double *vdot, double *dq, double *dv, double *mass, lw_error *error) {
+                                   const double *vdot, double *dq, double *dv, double *mass,
+                                   lw_error *error) {
     if (!good_state(d, q, v, vdot) || !lw_given(vdot, d->model->nv) || !isfinite(t))
         return lw_call_needs("an object, a finite state and accelerations", error);
     lw_status status = lw_only_trees(d->model, error);

@@ -39,8 +39,8 @@ struct lw_derivatives {
 /* All derivatives of the state, into dvdot and inverse; vdot: the accelerations of the state. */
 lw_status lw_derivatives_evaluate(lw_derivatives *d, double t, const double *q, const double *v,
                                   const double *tau, lw_error *error);
-/* Y (free x nv, column by column) of the last state: dv = Y dq keeps G v where the mechanism is displaced by an
- * admissible dq. Only with rows. */
+/* Y (free x nv, column by column) of the last state: dv = Y dq keeps G v where the mechanism is displaced by
+ * an admissible dq. Only with rows. */
 void lw_derivatives_speeds(lw_derivatives *d, double *Y);
 
 #endif
