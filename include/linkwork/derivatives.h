@@ -9,6 +9,8 @@
  * (dq, dv) that closures and constraints admit, as lw_solver_tangent_basis has them for dq; single columns
  * have no meaning of their own.
  *
+ * An input that is NAN has its default, an expression; its column is that of a number added to the default.
+ *
  * Derivatives are exact (docs/theory/derivatives.md), and at kinks and jumps of expressions those of the
  * branch that holds in the state. Every call belongs to one thread; nothing allocates after creation.
  *

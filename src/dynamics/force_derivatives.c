@@ -88,6 +88,7 @@ lw_status lw_value_derivatives(lw_tree_derivatives *d, const lw_value_order *ord
             !d->tolerant)
             return no_derivative("a signal", NULL, error);
         memcpy(row, d->row, columns * sizeof *row);
+        if (entry < given) row[2 * nv + entry] += 1; /* An input is its default and what is added to it. */
     }
     return LW_OK;
 }

@@ -231,14 +231,16 @@ static void one_loop(int seed) {
     lw_error error = {0};
     random_loops_state(&loops, model, seed % 2, q, v);
     random_vector(&loops.random, nv, 1, tau);
-    for (int k = 0; k < nv; k++) tau[k] = 0;
     lw_solver_defaults(model, &options);
     options.t = loops.t, options.q = q, options.v = v;
     if (lw_derivatives_create(model, &options, NULL, &derivatives, &error) != LW_OK)
         fail_msg("seed %d: %s", seed, error.message);
     lw_acceleration_derivatives out = {.dq = dq, .dv = dv};
     lw_solver *solver = lw_derivatives_solver(derivatives);
-    if (lw_derivatives_of_accelerations(derivatives, loops.t, q, v, tau, &out, &error) == LW_OK) {
+    const long before = allocations;
+    lw_status status = lw_derivatives_of_accelerations(derivatives, loops.t, q, v, tau, &out, &error);
+    assert_true(!counting || allocations == before);
+    if (status == LW_OK) {
         int mobility;
         assert_int_equal(lw_solver_mobility(solver, loops.t, q, &mobility, &error), LW_OK);
         assert_int_equal(lw_solver_tangent_basis(solver, loops.t, q, mobility, basis, NULL, &error), LW_OK);

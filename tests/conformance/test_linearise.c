@@ -365,6 +365,10 @@ static void elements_at_cuts(void **state) {
         }
         input_difference(&c, &inputs[0], slope);
         for (int i = 0; i < nv; i++) near(slope[i], di[i * 2], 1e-8);
+        inputs[1] = 0.5 * inputs[0] + sin(0.3); /* its default there */
+        input_difference(&c, &inputs[1], slope);
+        for (int i = 0; i < nv; i++) near(slope[i], di[i * 2 + 1], 1e-8);
+        inputs[1] = NAN;
         /* Along the motions that the loop admits, by differences of assembled states. */
         int mobility;
         assert_int_equal(lw_solver_mobility(c.solver, 0.3, q, &mobility, &error), LW_OK);
@@ -429,6 +433,7 @@ static void refusals(void **state) {
     model = read_problem("series_damper");
     assert_int_equal(lw_linearise(model, &options, &s, &error), LW_ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.message, "no mass"));
+    assert_non_null(strstr(error.object, "body"));
     assert_null(s);
     lw_model_destroy(model);
 }

@@ -13,21 +13,38 @@
  */
 #include "simulation/solver/solver_derivatives.h"
 #include "dynamics/tree_dynamics.h"
+#include <linkwork/massless.h>
 #include <linkwork/tree.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- creation -------------------------------------------------------------------------------------- */
 
+/* Method massless is chosen where some motion moves no mass, and may be asked for where none does. */
+static lw_status refuse_massless(const lw_model *model, lw_error *error) {
+    lw_directions *directions = NULL;
+    lw_status status = lw_directions_create(model, &directions, error);
+    if (status == LW_OK && lw_directions_count(directions) > 0) {
+        const lw_direction *first = lw_directions_at(directions, 0);
+        char object[160];
+        snprintf(object, sizeof object, "body \"%s\"", first->body_name);
+        status = lw_fail(error, LW_ERROR_UNSUPPORTED, object, "give it a small mass or inertia",
+                         "its %s moves no mass: the derivatives of such a motion follow from the balance of its "
+                         "forces, which this analysis does not differentiate",
+                         first->text);
+    }
+    lw_directions_destroy(directions);
+    return status;
+}
+
 static lw_status refuse(const lw_derivatives *d, lw_error *error) {
     const lw_model *model = d->model;
-    if (strcmp(lw_solver_method(d->solver), "massless") == 0)
-        return lw_fail(
-            error, LW_ERROR_UNSUPPORTED, lw_model_name(model),
-            "give the bodies that linkwork info lists as massless a small mass or inertia",
-            "some motion moves no mass: its derivatives follow from the balance of its forces, which "
-            "this analysis does not differentiate");
+    if (strcmp(lw_solver_method(d->solver), "massless") == 0) {
+        lw_status status = refuse_massless(model, error);
+        if (status != LW_OK) return status;
+    }
     if (model->values.mover_count > 0)
         return lw_fail(error, LW_ERROR_UNSUPPORTED, lw_model_name(model),
                        "let a drive or a spring follow the user state instead",
@@ -42,6 +59,41 @@ static void list_free(lw_derivatives *d) {
             d->prescribed[d->model->links[i].v + k] = d->model->links[i].prescribed >> k & 1;
     for (int k = 0; k < d->model->nv; k++)
         if (!d->prescribed[k]) d->free[d->free_count++] = k;
+}
+
+/* The derivatives of couplings are those of constant factors: the rows are looked at in several positions, and
+ * a coupling whose row is another one there is refused. */
+static lw_status check_couplings(lw_derivatives *d, lw_error *error) {
+    const lw_model *model = d->model;
+    double *q = LW_NEW(d->arena, double, model->nq + 1), *v = d->residual;
+    if (!q) return lw_out_of_memory(error);
+    for (int trial = 0; trial < 4 && d->rows; trial++) {
+        lw_model_initial_state(model, q, v);
+        for (int k = 0; k < model->nv; k++) v[k] = 1 + 0.37 * k;
+        lw_integrate_q(model, q, v, 0.7 * trial);
+        lw_take_state(model, d->data, 0, q, v);
+        lw_velocities(model, d->data);
+        lw_world_poses(model, d->data);
+        lw_rows_evaluate(model, d->data, false, d->rows);
+        lw_tangent_rows(d->tangent, d->data);
+        lw_tangent_matrix(d->tangent, d->G);
+        for (int r = 0; r < d->rows->count; r++) {
+            const lw_row *row = &d->rows->rows[r];
+            const lw_constraint *constraint = row->joint >= 0 ? NULL : &model->constraints[row->constraint];
+            if (!constraint || constraint->type != LW_CONSTRAINT_COUPLING) continue;
+            for (int k = 0; k < constraint->terms; k++) {
+                double factor = 0;
+                for (int j = 0; j < constraint->terms; j++)
+                    factor += constraint->speeds[j] == constraint->speeds[k] ? constraint->factors[j] : 0;
+                const double entry = d->G[(size_t)r * (size_t)model->nv + (size_t)constraint->speeds[k]];
+                if (fabs(entry - factor) <= 1e-6 * (fabs(factor) + fabs(constraint->factors[k]))) continue;
+                return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, constraint->place, "constraint",
+                                  constraint->name, "couple by constant factors",
+                                  "derivatives are known for couplings by constant factors only");
+            }
+        }
+    }
+    return LW_OK;
 }
 
 static lw_status create(lw_derivatives *d, const lw_solver_options *options, lw_error *error) {
@@ -84,7 +136,7 @@ static lw_status create(lw_derivatives *d, const lw_solver_options *options, lw_
     if (loops) d->factors = lw_orthogonal_create(model->nv + 1, d->tree->columns + 1, false);
     if (lw_arena_failed(arena) || !d->symmetric || (loops && !d->factors)) return lw_out_of_memory(error);
     list_free(d);
-    return LW_OK;
+    return check_couplings(d, error);
 }
 
 lw_status lw_derivatives_create(const lw_model *model, const lw_solver_options *options,
@@ -203,28 +255,41 @@ static lw_status singular(const lw_derivatives *d, lw_error *error) {
                    "the mass matrix is singular along a motion that closures and constraints admit");
 }
 
-/* inverse = N (N'M N)^-1 N', M of the free speeds. */
+/* The factor L of the n x n matrix K = L L', in place, and its inverse. False: K is not positive definite, or
+ * singular to rounding. */
+static bool factor(lw_derivatives *d, int n, double *K, double *inverse) {
+    double least = HUGE_VAL, most = 0;
+    if (!lw_cholesky_factor(d->symmetric, n, K, NULL)) return false;
+    memset(inverse, 0, (size_t)n * (size_t)n * sizeof *inverse);
+    for (int j = 0; j < n; j++) { /* column j of L X = 1, from above, by columns of L */
+        double *x = inverse + (size_t)j * (size_t)n;
+        x[j] = 1;
+        for (int k = j; k < n; k++) {
+            const double *L = K + (size_t)k * (size_t)n, value = x[k] /= L[k];
+            for (int i = k + 1; i < n; i++) x[i] -= value * L[i];
+        }
+        least = fmin(least, K[(size_t)j * ((size_t)n + 1)]);
+        most = fmax(most, K[(size_t)j * ((size_t)n + 1)]);
+    }
+    return least * least > 1e-15 * most * most;
+}
+
+/* inverse = N (N'M N)^-1 N' = (L^-1 N')'(L^-1 N'), M of the free speeds. */
 static lw_status invert(lw_derivatives *d, const double *M, lw_error *error) {
     const int nf = d->free_count, f = d->freedom;
-    double condition = 1;
     memset(d->inverse, 0, (size_t)nf * (size_t)nf * sizeof *d->inverse);
     if (f == 0) return LW_OK;
     if (!d->rows) {
         memcpy(d->K, M, (size_t)nf * (size_t)nf * sizeof *M);
-        if (!lw_cholesky_factor(d->symmetric, nf, d->K, &condition) || !(condition < 1e15))
-            return singular(d, error);
-        for (int k = 0; k < nf; k++) d->inverse[k + k * nf] = 1;
-        lw_cholesky_solve(d->symmetric, nf, d->K, nf, d->inverse);
+        if (!factor(d, nf, d->K, d->MN)) return singular(d, error);
+        lw_dense_multiply(true, false, nf, nf, nf, 1, d->MN, d->MN, 0, d->inverse);
         return LW_OK;
     }
     lw_dense_multiply(false, false, nf, f, nf, 1, M, d->N, 0, d->MN);
     lw_dense_multiply(true, false, f, f, nf, 1, d->N, d->MN, 0, d->K);
-    if (!lw_cholesky_factor(d->symmetric, f, d->K, &condition) || !(condition < 1e15))
-        return singular(d, error);
-    for (int i = 0; i < nf; i++)
-        for (int j = 0; j < f; j++) d->MN[j + i * f] = d->N[i + j * nf]; /* N' */
-    lw_cholesky_solve(d->symmetric, f, d->K, nf, d->MN);
-    lw_dense_multiply(false, false, nf, nf, f, 1, d->N, d->MN, 0, d->inverse);
+    if (!factor(d, f, d->K, d->MN)) return singular(d, error);
+    lw_dense_multiply(false, true, f, nf, f, 1, d->MN, d->N, 0, d->K); /* L^-1 N' */
+    lw_dense_multiply(true, false, nf, nf, f, 1, d->K, d->K, 0, d->inverse);
     return LW_OK;
 }
 
