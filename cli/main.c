@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_run,     &cli_check,     &cli_info, &cli_accel,
-                                              &cli_compare, &cli_reproduce, &cli_plot, &cli_view};
+static const cli_command *const commands[] = {&cli_run,         &cli_check,     &cli_info, &cli_accel,
+                                              &cli_compare,     &cli_reproduce, &cli_plot, &cli_view,
+                                              &cli_equilibrium, &cli_linearise, &cli_modes};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 int cli_exit_of(lw_status status) {
@@ -45,7 +46,7 @@ static void print_help(FILE *out) {
     fprintf(out, "linkwork %s - simulates mechanisms: bodies, joints, springs, motors, closed loops\n\n",
             LW_VERSION);
     for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  linkwork %-9s %-32s %s\n", commands[i]->name, commands[i]->arguments,
+        fprintf(out, "  linkwork %-11s %-32s %s\n", commands[i]->name, commands[i]->arguments,
                 commands[i]->summary);
     fprintf(out, "\nlinkwork COMMAND --help tells a command's options; linkwork --version the version.\n"
                  "Exit status: 0 done, 1 the work failed, 2 the call or the model is wrong.\n");

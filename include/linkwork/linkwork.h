@@ -16,6 +16,9 @@
 #include <linkwork/simulate.h>
 #include <linkwork/simulation.h>
 #include <linkwork/solver.h>
+#include <linkwork/derivatives.h>
+#include <linkwork/linearise.h>
+#include <linkwork/equilibrium.h>
 #include <linkwork/solver_batch.h>
 #include <linkwork/compare.h>
 #include <linkwork/director.h>

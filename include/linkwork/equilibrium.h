@@ -1,0 +1,62 @@
+/* equilibrium.h - statics: positions in which a mechanism stays at rest, and its vibrations about them.
+ *
+ * Part of the full library, not of linkwork-core. Methods: docs/theory/equilibrium.md, docs/theory/modes.md.
+ */
+#ifndef LINKWORK_EQUILIBRIUM_H
+#define LINKWORK_EQUILIBRIUM_H
+
+#include <linkwork/linearise.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lw_equilibrium {
+    bool converged;
+    bool stable;             /* every small motion is opposed, and no small disturbance grows */
+    int neutral;             /* motions that nothing opposes */
+    double residual;         /* the largest acceleration at rest of an independent coordinate, SI units */
+    int rounds;              /* of the iteration */
+    const double *q;         /* the position */
+    const double *states;    /* user states, which are at rest, too */
+    const double *reactions; /* joint_count x 6 as lw_solver_reactions gives them */
+    const bool *unique;
+    const char *unbalanced; /* the coordinates that are not balanced, with their accelerations; "": none is */
+} lw_equilibrium;
+
+/* The position of rest that is reached from the state of the options (its speeds are ignored; the coordinates
+ * that they name are of no use here): by Newton's method along the motions that closures and constraints
+ * admit, and by relaxation where no stable position is near. If there is none, converged is false, and
+ * `unbalanced` says why. LW_ERROR_UNSUPPORTED: a prescribed motion moves at this time. */
+LW_API lw_status lw_equilibrium_find(const lw_model *model, const lw_linearise_options *options,
+                                     lw_equilibrium **equilibrium, lw_error *error);
+LW_API void lw_equilibrium_destroy(lw_equilibrium *equilibrium);
+
+/* One vibration, or one motion that decays or grows without vibrating. */
+typedef struct lw_mode {
+    double frequency;     /* |eigenvalue| / (2 pi), Hz: the undamped one if damping is small */
+    double damping_ratio; /* -real part / |eigenvalue| */
+    double eigenvalue[2];
+    /* nv each: the motion of every speed of the tree, real and imaginary part; the largest entry, lengths
+     * divided by the longest arm of the model, is 1. */
+    const double *shape, *imaginary;
+} lw_mode;
+
+typedef struct lw_modes {
+    int rigid; /* motions that nothing opposes, which are not among the modes */
+    int count;
+    const lw_mode *modes; /* by frequency */
+    bool undamped;        /* no damping: eigenvalues are exactly imaginary */
+    double imbalance;     /* the largest acceleration of the state: zero in an equilibrium */
+    const char *name;     /* of the coordinate that has it */
+} lw_modes;
+
+/* The modes of small vibrations about the position of the options, at rest. */
+LW_API lw_status lw_modes_find(const lw_model *model, const lw_linearise_options *options, lw_modes **modes,
+                               lw_error *error);
+LW_API void lw_modes_destroy(lw_modes *modes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

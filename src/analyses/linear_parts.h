@@ -1,0 +1,38 @@
+/* linear_parts.h - a linear system near a state, for the analyses that use one: linearise, equilibrium,
+ * modes.
+ */
+#ifndef LW_LINEAR_PARTS_H
+#define LW_LINEAR_PARTS_H
+
+#include "simulation/solver/solver_derivatives.h"
+#include <linkwork/linearise.h>
+
+typedef struct lw_linear_work {
+    lw_arena *arena;
+    lw_derivatives *derivatives;
+    lw_orthogonal *factors;
+    int coordinates, speeds, n, outputs; /* n: states */
+    int *named;                          /* coordinates of the user's choice, as indices of the free speeds */
+    double *Nq, *Nv;                     /* free x coordinates, free x speeds, column by column */
+    int *own_q, *own_v;                  /* the free speeds that stand for their columns */
+    double *Lq, *Lv;                     /* nv x n row by row: dq = Lq x, dv = Lv x */
+    double *A, *B, *C, *D, *rates, *eigenvalues;
+    bool *slides; /* per speed */
+    /* workspaces */
+    double *square, *block, *row, *subspace, *accelerations;
+    int *order, *output_of; /* output_of: the model's outputs that have rows */
+} lw_linear_work;
+
+lw_status lw_linear_create(lw_linear_work *work, const lw_model *model, const lw_linearise_options *options,
+                           lw_error *error);
+/* All but eigenvalues, at a state that satisfies closures and constraints. */
+lw_status lw_linear_at(lw_linear_work *work, const lw_linearise_options *options, double t, const double *q,
+                       const double *v, lw_error *error);
+void lw_linear_destroy(lw_linear_work *work);
+/* The state of the options, or the assembled initial one. */
+lw_status lw_linear_start(const lw_model *model, const lw_linearise_options *options, double *q, double *v,
+                          lw_error *error);
+/* The name of a coordinate (order 0) or speed (1) of the tree by its number in v. */
+void lw_state_name(const lw_model *model, int speed, int order, char *text, size_t size);
+
+#endif

@@ -1,0 +1,249 @@
+/* test_equilibrium.c - positions of rest and vibrations: closed forms (springs, pendulums, chains and rings
+ * of masses, a damped oscillator), random mechanisms and linkages whose accelerations must vanish where the
+ * analysis says that they rest, by another method, and refusals.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "problems.h"
+#include "random_model.h"
+#include "model/compiled_model.h"
+
+#include <linkwork/linkwork.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 128 };
+
+static void near(double expected, double found, double tolerance) {
+    if (!(fabs(expected - found) <= tolerance * (1 + fabs(expected))))
+        fail_msg("%.15g and not %.15g", found, expected);
+}
+
+static lw_equilibrium *rest_of(const lw_model *model) {
+    lw_linearise_options options;
+    lw_equilibrium *e = NULL;
+    lw_error error = {0};
+    lw_linearise_defaults(model, &options);
+    if (lw_equilibrium_find(model, &options, &e, &error) != LW_OK)
+        fail_msg("%s: %s", lw_model_name(model), error.message);
+    return e;
+}
+
+static lw_modes *modes_of(const lw_model *model, const double *q) {
+    lw_linearise_options options;
+    lw_modes *modes = NULL;
+    lw_error error = {0};
+    lw_linearise_defaults(model, &options);
+    options.q = q;
+    if (lw_modes_find(model, &options, &modes, &error) != LW_OK)
+        fail_msg("%s: %s", lw_model_name(model), error.message);
+    return modes;
+}
+
+static lw_model *text_model(const char *text) { return compile_or_fail(read_text_spec(text)); }
+
+/* A mass that hangs on a spring: x = m g / k below its free length; w^2 = k / m, damping c / (2 sqrt(k
+ * m)). */
+static void hanging_mass(void **state) {
+    (void)state;
+    lw_model *model =
+        text_model("linkwork: 1\nname: mass\ngravity: [0, 0, -9.81]\nbodies: {m: {kind: point, mass: 2}}\n"
+                   "joints: {z: {type: prismatic, between: [ground, m], axis: [0, 0, 1]}}\n"
+                   "forces: {s: {type: torsion, joint: z, stiffness: 50, damping: 3}}\n");
+    lw_equilibrium *e = rest_of(model);
+    assert_true(e->converged && e->stable);
+    near(-2 * 9.81 / 50, e->q[0], 1e-13);
+    lw_modes *modes = modes_of(model, e->q);
+    assert_int_equal(modes->rigid, 0);
+    assert_int_equal(modes->count, 1);
+    near(sqrt(50.0 / 2) / (2 * LW_PI), modes->modes[0].frequency, 1e-12);
+    near(3 / (2 * sqrt(50.0 * 2)), modes->modes[0].damping_ratio, 1e-12);
+    assert_true(modes->imbalance < 1e-12);
+    lw_modes_destroy(modes);
+    lw_equilibrium_destroy(e);
+    lw_model_destroy(model);
+}
+
+/* n equal masses in a row between springs, with both ends fixed, free, or closed to a ring. */
+static void chains_of_masses(void **state) {
+    (void)state;
+    enum { N = 12 };
+    const double k = 250, m = 0.7;
+    for (int kind = 0; kind < 3; kind++) {
+        char text[8192];
+        int used = snprintf(text, sizeof text, "linkwork: 1\nname: row\ngravity: [0, 0, 0]\nbodies:\n");
+        for (int i = 0; i < N; i++)
+            used +=
+                snprintf(text + used, sizeof text - (size_t)used, "  m%d: {kind: point, mass: %g}\n", i, m);
+        used += snprintf(text + used, sizeof text - (size_t)used, "joints:\n");
+        for (int i = 0; i < N; i++)
+            used += snprintf(text + used, sizeof text - (size_t)used,
+                             "  x%d: {type: prismatic, between: [ground, m%d], axis: [1, 0, 0]}\n", i, i);
+        used += snprintf(text + used, sizeof text - (size_t)used, "forces:\n");
+        for (int i = 0; i <= N; i++) {
+            const bool last = i == N, first = i == 0;
+            if (kind == 1 && (first || last)) continue;
+            if (kind == 2 && last) continue;
+            if (kind == 0 && (first || last))
+                used +=
+                    snprintf(text + used, sizeof text - (size_t)used,
+                             "  s%d: {type: torsion, joint: x%d, stiffness: %g}\n", i, last ? N - 1 : 0, k);
+            else
+                for (int end = 0; end < 2; end++) {
+                    const int a = i, b = (i + N - 1) % N;
+                    used += snprintf(text + used, sizeof text - (size_t)used,
+                                     "  s%d_%d: {type: drive, joint: x%d, force: '%g*(x%d.q - x%d.q)'}\n", i,
+                                     end, end ? a : b, k, end ? b : a, end ? a : b);
+                }
+        }
+        lw_model *model = text_model(text);
+        lw_modes *modes = modes_of(model, NULL);
+        double expected[N];
+        int count = 0;
+        for (int j = 0; j < N; j++) {
+            double w = 2 * sqrt(k / m) *
+                       sin(kind == 0   ? (j + 1) * LW_PI / (2 * (N + 1))
+                           : kind == 1 ? j * LW_PI / (2 * N)
+                                       : ((j + 1) / 2) * LW_PI / N);
+            if (w > 0) expected[count++] = w / (2 * LW_PI);
+        }
+        assert_int_equal(modes->rigid, kind > 0);
+        assert_int_equal(modes->count, count);
+        for (int j = 0; j < count; j++) near(expected[j], modes->modes[j].frequency, 1e-11);
+        lw_modes_destroy(modes);
+        lw_model_destroy(model);
+    }
+}
+
+/* Two equal point masses on rods of length L: w^2 = (2 -+ sqrt 2) g / L. */
+static void double_pendulum(void **state) {
+    (void)state;
+    lw_model *model = read_problem("double_pendulum");
+    lw_equilibrium *e = rest_of(model);
+    assert_true(e->converged && e->stable);
+    near(0, e->q[0], 1e-10);
+    near(0, e->q[1], 1e-10);
+    lw_modes *modes = modes_of(model, e->q);
+    assert_int_equal(modes->count, 2);
+    for (int k = 0; k < 2; k++)
+        near(sqrt((2 + (k ? 1 : -1) * sqrt(2)) * 9.81) / (2 * LW_PI), modes->modes[k].frequency, 1e-10);
+    /* Shapes in absolute angles are (1, +-sqrt 2): relative ones (1, +-sqrt 2 - 1). */
+    for (int k = 0; k < 2; k++)
+        near((k ? -1 : 1) * sqrt(2) - 1, modes->modes[k].shape[1] / modes->modes[k].shape[0], 1e-9);
+    lw_modes_destroy(modes);
+    double upright[2] = {LW_PI, 0};
+    lw_linearise_options options;
+    lw_linearise_defaults(model, &options);
+    options.q = upright;
+    lw_equilibrium *up = NULL;
+    assert_int_equal(lw_equilibrium_find(model, &options, &up, NULL), LW_OK);
+    assert_true(up->converged && !up->stable);
+    lw_equilibrium_destroy(up);
+    lw_equilibrium_destroy(e);
+    lw_model_destroy(model);
+}
+
+/* A linkage or random tree rests where it is said to: its accelerations vanish there by another method, to
+ * 1e-6 of what they are at a position some hundredths of a radian beside it. */
+static void check_rest(const lw_model *model, int seed, int *found, int *stable) {
+    lw_equilibrium *e = rest_of(model);
+    const int nv = lw_model_v_size(model), nq = lw_model_q_size(model);
+    if (e->converged) {
+        double v[MOST] = {0}, vdot[MOST], still[MOST], most = 0, scale = 0;
+        lw_solver_options options;
+        lw_solver *solver = NULL;
+        lw_random random = random_seed((uint64_t)seed);
+        lw_solver_defaults(model, &options);
+        options.method = "lagrange";
+        if (lw_solver_create(model, &options, NULL, &solver, NULL) == LW_OK) {
+            assert_int_equal(lw_solver_accelerations(solver, 0, e->q, v, NULL, vdot, NULL), LW_OK);
+            memcpy(still, e->q, (size_t)nq * sizeof *still);
+            random_vector(&random, nv, 0.05, v);
+            lw_integrate_q(model, still, v, 1);
+            memset(v, 0, sizeof v);
+            assert_int_equal(lw_assemble(model, 0, still, v, NULL, NULL), LW_OK);
+            for (int k = 0; k < nv; k++) most = fmax(most, fabs(vdot[k]));
+            lw_solver_accelerations(solver, 0, still, v, NULL, vdot, NULL);
+            for (int k = 0; k < nv; k++) scale = fmax(scale, fabs(vdot[k]));
+            if (!(most <= 1e-6 * (1 + scale)))
+                fail_msg("seed %d: accelerates by %g (%g beside it)", seed, most, scale);
+            (*found)++;
+            *stable += e->stable;
+        }
+        lw_solver_destroy(solver);
+    } else
+        assert_true(e->unbalanced[0] != 0);
+    lw_equilibrium_destroy(e);
+}
+
+static void random_trees(void **state) {
+    (void)state;
+    int found = 0, stable = 0;
+    for (int seed = 0; seed < 60; seed++) {
+        lw_random random = random_seed((uint64_t)(5000 + seed));
+        lw_model *model = random_tree_model(
+            &random, &(random_tree){.bodies = 1 + seed % 4,
+                                    .joint = seed % 2 ? LW_JOINT_REVOLUTE : LW_JOINT_UNIVERSAL});
+        check_rest(model, seed, &found, &stable);
+        lw_model_destroy(model);
+    }
+    print_message("%d rest, %d stable\n", found, stable);
+    assert_true(found > 30);
+}
+
+static void linkages(void **state) {
+    (void)state;
+    static const char *const problems[] = {
+        "four_bar",           "ladder",          "stewart_platform", "bennett",
+        "five_bar_redundant", "suspension",      "double_wishbone",  "net",
+        "andrews_squeezer",   "blajer_four_bar", "two_arms",         "six_body_linkage",
+        "slider_crank",       "bricard"};
+    int found = 0, stable = 0;
+    for (size_t k = 0; k < sizeof problems / sizeof problems[0]; k++) {
+        lw_model *model = read_problem(problems[k]);
+        check_rest(model, (int)k, &found, &stable);
+        lw_model_destroy(model);
+    }
+    assert_int_equal(found, sizeof problems / sizeof problems[0]);
+    assert_true(stable >= 11);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    lw_linearise_options options;
+    lw_equilibrium *e = NULL;
+    lw_modes *modes = NULL;
+    lw_error error = {0};
+    lw_model *falling = read_problem("bouncing_ball");
+    lw_linearise_defaults(falling, &options);
+    assert_int_equal(lw_equilibrium_find(falling, NULL, &e, &error), LW_ERROR_ARGUMENT);
+    assert_int_equal(lw_modes_find(NULL, &options, &modes, &error), LW_ERROR_ARGUMENT);
+    e = rest_of(falling);
+    assert_false(e->converged);
+    assert_non_null(strstr(e->unbalanced, "fall"));
+    lw_equilibrium_destroy(e);
+    lw_model_destroy(falling);
+    lw_model *moving = text_model("linkwork: 1\nname: crank\nbodies: {c: {mass: 1, inertia: [1, 1, 1]}}\n"
+                                  "joints: {pin: {type: revolute, between: [ground, c], point: [0, 0, 0], "
+                                  "axis: [0, 1, 0], motion: 2*t}}\n");
+    assert_int_equal(lw_equilibrium_find(moving, &options, &e, &error), LW_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "moves"));
+    lw_model_destroy(moving);
+    lw_model *bicycle = read_problem("bicycle");
+    assert_int_equal(lw_modes_find(bicycle, &options, &modes, &error), LW_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "roll"));
+    lw_model_destroy(bicycle);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hanging_mass), cmocka_unit_test(chains_of_masses), cmocka_unit_test(double_pendulum),
+        cmocka_unit_test(linkages),     cmocka_unit_test(refusals),         cmocka_unit_test(random_trees),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
