@@ -284,6 +284,7 @@ struct lw_model {
     double *pivot_floor;
     /* Per speed: inertia of a rotor that follows the coordinate; NULL if no joint has one. */
     double *armature;
+    double *compliance; /* 2 per joint, in the spec's order: translation, rotation; NULL if all are rigid */
     double *q0, *v0;
     int frame_count;
     lw_frame *frames; /* the spec's order */

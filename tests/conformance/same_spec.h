@@ -96,6 +96,7 @@ static void same_joint(const lw_joint_spec *a, const lw_joint_spec *b) {
     if (a->has_q) same_numbers(a->name, "q", a->q, b->q, lw_joint_type_q(a->type, axes));
     if (a->has_v) same_numbers(a->name, "v", a->v, b->v, lw_joint_type_v(a->type, axes));
     same_numbers(a->name, "armature", a->armature, b->armature, LW_JOINT_MAX_V);
+    same_numbers(a->name, "compliance", a->compliance, b->compliance, 2);
     same_numbers(a->name, "zero", a->zero, b->zero, LW_JOINT_MAX_V);
     same_numbers(a->name, "limits", a->limits[0], b->limits[0], 2 * LW_JOINT_MAX_V);
     same_int(a->name, "stop", (int)a->stop, (int)b->stop);

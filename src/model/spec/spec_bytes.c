@@ -71,6 +71,7 @@ static const field joint_fields[] = {FIELD(lw_joint_spec, geometry[0].point),
                                      FIELD(lw_joint_spec, stop_stiffness),
                                      FIELD(lw_joint_spec, stop_damping),
                                      FIELD(lw_joint_spec, stop_restitution),
+                                     FIELD(lw_joint_spec, compliance),
                                      {0, 0}};
 enum { JOINT_USUAL = 7 }; /* Fields behind these are written only where one is not zero. */
 static const field force_fields[] = {
@@ -418,7 +419,7 @@ static void walk_joint_places(lw_spec_walk *w, lw_joint_places *p) {
     lw_place *const places[] = {&p->between, &p->lead, &p->q, &p->v, &p->point[0], &p->point[1]};
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) lw_walk_place(w, places[k]);
     for (int k = 0; k < 6; k++) lw_walk_place(w, &p->axes[k / 3][k % 3]);
-    lw_place *const rare[] = {&p->armature, &p->zero, &p->limits, &p->stop};
+    lw_place *const rare[] = {&p->armature, &p->zero, &p->limits, &p->stop, &p->compliance};
     bool more = false;
     for (int k = 0; k < 4 && !lw_walk_reading(w); k++) more |= rare[k]->line != 0;
     lw_walk_flag(w, &more);
