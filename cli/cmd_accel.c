@@ -21,7 +21,7 @@ typedef struct answer {
     const char *method;
     double *vdot, *reactions;
     bool *unique, *shared; /* shared: by compliance */
-    double balance; /* result of the balance check */
+    double balance;        /* result of the balance check */
 } answer;
 
 static void print_json(const lw_model *model, const answer *a) {

@@ -181,8 +181,8 @@ typedef struct lw_joint_spec {
     lw_stop_kind stop; /* at the limits */
     double stop_stiffness[LW_JOINT_MAX_V], stop_damping[LW_JOINT_MAX_V], stop_restitution[LW_JOINT_MAX_V];
     /* How far its two sides give way to what it transmits, m/N and rad/(N m), both zero or more, in every
-     * direction and at its point. It changes no motion: where reactions are not unique, those of least elastic
-     * energy are given. 0: rigid. */
+     * direction and at its point. It changes no motion: where reactions are not unique, those of least
+     * elastic energy are given. 0: rigid. */
     double compliance[2];
     lw_place place;
 } lw_joint_spec;

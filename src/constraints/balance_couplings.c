@@ -2,8 +2,8 @@
  *
  * The rows of model/rows.h have the slopes and curvatures of curves in them, so that an error there would be
  * the same in every method and in the check. So the check derives the condition once more: along the motion
- * with q, v and vdot the sum of all terms is a function of time, whose derivatives follow by the arithmetic of
- * jets, and
+ * with q, v and vdot the sum of all terms is a function of time, whose derivatives follow by the arithmetic
+ * of jets, and
  *
  *   d2/dt2 sum F_k(q_k(t)) = -2 alpha d/dt sum F_k - beta^2 (sum F_k - offset)                        (3c)
  *

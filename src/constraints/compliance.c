@@ -4,9 +4,9 @@
  *
  * f and m are the force and the torque that a joint transmits at its point, without what drives and elements
  * do along its free directions; N are the null vectors of all rows, those of the tree included, because the
- * internal forces of a loop go through all its joints. With B = sqrt(C) N the problem is one of least squares,
- * solved by B P = Q R with column pivoting. Combinations of N that strain no joint are the null space of B:
- * what they touch stays undetermined.
+ * internal forces of a loop go through all its joints. With B = sqrt(C) N the problem is one of least
+ * squares, solved by B P = Q R with column pivoting. Combinations of N that strain no joint are the null
+ * space of B: what they touch stays undetermined.
  *
  * Source   docs/theory/redundancy.md, section 5.
  * Cost     O(speeds rows^2 + joints nulls (nulls + bodies)) for a state; only create allocates.

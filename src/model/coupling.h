@@ -18,7 +18,8 @@ lw_coupling_value lw_coupling_term(const lw_constraint *constraint, int term, do
 /* The mean slope from a to b, (F(b) - F(a))/(b - a) without cancellation, and its derivative by b. */
 double lw_coupling_mean_slope(const lw_constraint *constraint, int term, double a, double b, double *by_b);
 
-/* Is the term a multiple of its coordinate, but not zero? Then lw_coupling_solve finds q with F(q) = value. */
+/* Is the term a multiple of its coordinate, but not zero? Then lw_coupling_solve finds q with F(q) =
+ * value. */
 bool lw_coupling_is_linear(const lw_constraint *constraint, int term);
 double lw_coupling_solve(const lw_constraint *constraint, int term, double value);
 

@@ -26,8 +26,8 @@
 
 enum { SEEDS = 200, MAX = 6 * 16, MAX_Q = 7 * 16, JOINTS = 40 };
 
-static const char *const methods[] = {"cut",       "rcr",        "partition", "lagrange",          "schur", "rates",
-                                      "nullspace", "barycentre", "relative",  "partition-absolute"};
+static const char *const methods[] = {"cut",   "rcr",       "partition",  "lagrange", "schur",
+                                      "rates", "nullspace", "barycentre", "relative", "partition-absolute"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static lw_model *read_text(const char *text) {
@@ -70,16 +70,15 @@ static void a_shaft_in_two_bearings(void **state) {
     for (int n = 0; n < 4; n++) {
         const double c = pow(10, -8 + n), r = pow(10, -6);
         char text[1024];
-        snprintf(
-            text, sizeof text,
-            "linkwork: 1\n"
-            "bodies:\n  shaft: {mass: 12, com: [0.25, 0, 0], inertia: [0.1, 1, 1]}\n"
-            "joints:\n"
-            "  one: {type: revolute, between: [ground, shaft], point: [0, 0, 0], axis: [1, 0, 0], "
-            "compliance: {translation: %.17g m/N, rotation: %.17g rad/(N m)}, v: 3}\n"
-            "  two: {type: revolute, between: [ground, shaft], point: [0.8, 0, 0], axis: [1, 0, 0], "
-            "compliance: {translation: %.17g, rotation: %.17g}}\n",
-            c, r, c, r);
+        snprintf(text, sizeof text,
+                 "linkwork: 1\n"
+                 "bodies:\n  shaft: {mass: 12, com: [0.25, 0, 0], inertia: [0.1, 1, 1]}\n"
+                 "joints:\n"
+                 "  one: {type: revolute, between: [ground, shaft], point: [0, 0, 0], axis: [1, 0, 0], "
+                 "compliance: {translation: %.17g m/N, rotation: %.17g rad/(N m)}, v: 3}\n"
+                 "  two: {type: revolute, between: [ground, shaft], point: [0.8, 0, 0], axis: [1, 0, 0], "
+                 "compliance: {translation: %.17g, rotation: %.17g}}\n",
+                 c, r, c, r);
         lw_model *model = read_text(text);
         const double M = c * (W * a / L - W / 2) * (2 / L) / (r + 4 * c / (L * L)), F2 = (W * a - 2 * M) / L;
         for (int m = 0; m < METHODS; m++) {
@@ -111,10 +110,11 @@ static void a_door_on_three_hinges(void **state) {
                         "linkwork: 1\n"
                         "bodies:\n  door: {mass: 20, com: [0.4, 0, 1], inertia: [6, 8, 2]}\njoints:\n");
     for (int i = 0; i < 3; i++)
-        used += snprintf(text + used, sizeof text - (size_t)used,
-                         "  %s: {type: revolute, between: [ground, door], point: [0, 0, %g], axis: [0, 0, 1], "
-                         "compliance: {translation: %g, rotation: %g}%s}\n",
-                         names[i], z[i], c[i], r[i], i ? "" : ", v: 2");
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used,
+                     "  %s: {type: revolute, between: [ground, door], point: [0, 0, %g], axis: [0, 0, 1], "
+                     "compliance: {translation: %g, rotation: %g}%s}\n",
+                     names[i], z[i], c[i], r[i], i ? "" : ", v: 2");
     lw_model *model = read_text(text);
     /* The centre is held by -m w^2 arm along x; the moment of that and of the weight, about y at the origin. */
     const double X = -m * w * w * arm, Y = height * X - arm * m * g;
@@ -130,7 +130,8 @@ static void a_door_on_three_hinges(void **state) {
         for (int i = 0; i < 3; i++) {
             const double *of = f + 6 * i;
             if (!(fabs(of[0] - (l + k * z[i]) / c[i]) < 1e-10 * m * g) ||
-                !(fabs(of[2] - m * g / c[i] / s0) < 1e-10 * m * g) || !(fabs(of[4] - k / r[i]) < 1e-10 * m * g))
+                !(fabs(of[2] - m * g / c[i] / s0) < 1e-10 * m * g) ||
+                !(fabs(of[4] - k / r[i]) < 1e-10 * m * g))
                 fail_msg("%s, %s: %g %g %g, not %g %g %g", methods[method], names[i], of[0], of[2], of[4],
                          (l + k * z[i]) / c[i], m * g / c[i] / s0, k / r[i]);
             assert_true(shared[6 * i] && shared[6 * i + 2] && shared[6 * i + 4] && !unique[6 * i]);
@@ -163,7 +164,8 @@ static void take_rows(const lw_model *model, double t, const double *q, const do
         const lw_row *row = &rows->rows[r];
         for (int b = row->block; b < row->block + row->count; b++)
             for (int k = 0; k < 6; k++)
-                e->H[(size_t)r * (size_t)e->bodies + (size_t)(6 * (rows->body[b] - 1) + k)] = rows->H[6 * b + k];
+                e->H[(size_t)r * (size_t)e->bodies + (size_t)(6 * (rows->body[b] - 1) + k)] =
+                    rows->H[6 * b + k];
         if (row->joint < 0 || row->kind == LW_ROW_PRESCRIBED) continue;
         const double *W = rows->joints[row->joint].W, *w = W + 6 * row->component;
         const double *c = model->compliance + 2 * row->joint;
@@ -274,7 +276,8 @@ static double difference_from_bushings(const elastic *e) {
 static void give_compliance(lw_random *random, lw_spec *spec, double share) {
     for (size_t j = 0; j < lw_spec_joint_count(spec); j++) {
         lw_joint_spec *joint = lw_spec_joint(spec, j);
-        const double one = pow(10, random_between(random, -9, -7)), other = pow(10, random_between(random, -8, -6));
+        const double one = pow(10, random_between(random, -9, -7)),
+                     other = pow(10, random_between(random, -8, -6));
         if (random_unit(random) < share) joint->compliance[0] = one, joint->compliance[1] = other;
     }
 }
@@ -286,14 +289,14 @@ static double largest(const double *x, int n) {
 }
 
 /* Multiplies reactions by what they count in other units of length: forces once, torques twice. */
-static void compare_scaled(const lw_model *model, const double *f, const double *g, double scale, double limit,
-                           int seed, const char *method, const char *what) {
+static void compare_scaled(const lw_model *model, const double *f, const double *g, double scale,
+                           double limit, int seed, const char *method, const char *what) {
     const double size = largest(f, 6 * model->joint_count);
     for (int k = 0; k < 6 * model->joint_count; k++) {
         const double back = g[k] / (k % 6 < 3 ? scale : scale * scale);
         if (!(fabs(back - f[k]) < limit * size))
-            fail_msg("seed %d, %s, %s: component %d is %g, in other units %g (of %g)", seed, method, what, k, f[k],
-                     back, size);
+            fail_msg("seed %d, %s, %s: component %d is %g, in other units %g (of %g)", seed, method, what, k,
+                     f[k], back, size);
     }
 }
 
@@ -351,8 +354,8 @@ static void random_loops_share(void **state) {
         }
         lw_model_destroy(model);
     }
-    print_message("%d redundant (%d in part), %d answers, worst %.1e, slope %.1e, %d elastic %.1e, %d open\n", redundant,
-                  partly, compared, worst, slope, elastic_ones, bushings, still);
+    print_message("%d redundant (%d in part), %d answers, worst %.1e, slope %.1e, %d elastic %.1e, %d open\n",
+                  redundant, partly, compared, worst, slope, elastic_ones, bushings, still);
     assert_true(redundant > SEEDS / 3 && partly > 10 && elastic_ones > 20 && still > 0);
 }
 
@@ -388,7 +391,8 @@ static void units_do_not_matter(void **state) {
                 if (!answer(model, methods[m], loops.t, q, v, f, unique, shared) ||
                     !answer(other, methods[m], loops.t, far_q, far_v, g, unique, shared))
                     continue;
-                compare_scaled(model, f, g, scale, strcmp(methods[m], "lagrange") == 0 && way == 0 ? 1e-4 : 1e-6, seed,
+                compare_scaled(model, f, g, scale,
+                               strcmp(methods[m], "lagrange") == 0 && way == 0 ? 1e-4 : 1e-6, seed,
                                methods[m], with ? "compliant" : "rigid");
                 compared++;
             }

@@ -236,8 +236,7 @@ static void make_consistent(const condition *rows, int count, int nv, double *v)
         for (int k = 0; k < nv; k++) b[i] += (long double)rows[i].row[k] * v[k];
         for (int j = 0; j < count; j++) {
             A[i * count + j] = 0;
-            for (int k = 0; k < nv; k++)
-                A[i * count + j] += (long double)rows[i].row[k] * rows[j].row[k];
+            for (int k = 0; k < nv; k++) A[i * count + j] += (long double)rows[i].row[k] * rows[j].row[k];
         }
     }
     if (!solve(count, A, b)) return;
@@ -301,7 +300,8 @@ static void trees_are_coupled(void **state) {
         lw_error error;
         int count, none;
         lw_random random = random_seed(9000u + (uint64_t)seed);
-        lw_model *trial = tree_of(seed, true, NULL, list, &count), *bare = tree_of(seed, false, NULL, NULL, &none);
+        lw_model *trial = tree_of(seed, true, NULL, list, &count),
+                 *bare = tree_of(seed, false, NULL, NULL, &none);
         random_state(&random, trial, q, v);
         for (int k = 0; k < trial->nq; k++) /* Powers of large numbers hide small ones. */
             if (fabs(q[k]) > 2) q[k] = fmod(q[k], 2);
@@ -462,8 +462,8 @@ static void rough_tables_are_refused(void **state) {
         lw_report *report = lw_report_create();
         snprintf(text, sizeof text, machine, rough[k]);
         assert_int_equal(read_text(text, &model, report), LW_ERROR_MODEL);
-        must_say(report, LW_SEVERITY_ERROR, "constraint \"cam\"", k ? "the value of table" : "the slope of table",
-                 "interpolation: smooth");
+        must_say(report, LW_SEVERITY_ERROR, "constraint \"cam\"",
+                 k ? "the value of table" : "the slope of table", "interpolation: smooth");
         lw_report_destroy(report);
     }
 }
@@ -484,9 +484,8 @@ static void the_check_knows_the_curvature(void **state) {
     const lw_coupling_value here = lw_coupling_term(follow, 1, q[a.q]);
     lw_coupling_curve straight[LW_COUPLING_MAX];
     memcpy(straight, follow->curves, sizeof straight);
-    straight[1] = (lw_coupling_curve){.about = q[a.q],
-                                      .size = 2,
-                                      .polynomial = {-here.value, -here.slope}}; /* the factor is -1 */
+    straight[1] = (lw_coupling_curve){
+        .about = q[a.q], .size = 2, .polynomial = {-here.value, -here.slope}}; /* the factor is -1 */
     lw_constraint *changed = (lw_constraint *)follow;
     const lw_coupling_curve *kept = follow->curves;
     lw_solver *solver = solver_of(model, "lagrange", &error);
@@ -499,7 +498,12 @@ static void the_check_knows_the_curvature(void **state) {
     assert_non_null(balance);
     memset(multipliers, 0, sizeof multipliers);
     double tau[3] = {0};
-    const lw_balance_state s = {.q = q, .v = v, .speeds = v, .tau = tau, .vdot = vdot, .reactions = reactions,
+    const lw_balance_state s = {.q = q,
+                                .v = v,
+                                .speeds = v,
+                                .tau = tau,
+                                .vdot = vdot,
+                                .reactions = reactions,
                                 .multipliers = multipliers};
     double terms;
     (void)lw_balance_check(balance, &s); /* It takes the state. */

@@ -20,15 +20,17 @@
 #include <string.h>
 
 /* m, m, kg: as in the model. */
-static const double a2 = 0.4318, a3 = -0.0203, d4 = 0.4331, m2 = 17.4, m3 = 4.8, m4 = 0.82, m5 = 0.34, m6 = 0.09;
+static const double a2 = 0.4318, a3 = -0.0203, d4 = 0.4331, m2 = 17.4, m3 = 4.8, m4 = 0.82, m5 = 0.34,
+                    m6 = 0.09;
 static const double rx2 = 0.068, ry2 = 0.006, ry3 = -0.070, rz4 = -0.019, rz6 = 0.032, gravity = 9.81;
 
 /* The constants of the paper's gravity terms, with its signs, and as it prints them with its uncertainties. */
 static void weights_are_the_papers(void **state) {
     (void)state;
     const double wrist = m4 + m5 + m6;
-    const double g[5] = {-gravity * ((m3 + wrist) * a2 + m2 * rx2), gravity * (m3 * ry3 - wrist * d4 - m4 * rz4),
-                         gravity * m2 * ry2, -gravity * wrist * a3, -gravity * m6 * rz6};
+    const double g[5] = {-gravity * ((m3 + wrist) * a2 + m2 * rx2),
+                         gravity * (m3 * ry3 - wrist * d4 - m4 * rz4), gravity * m2 * ry2,
+                         -gravity * wrist * a3, -gravity * m6 * rz6};
     static const double printed[5] = {-37.2, -8.44, 1.02, 0.249, -0.0282},
                         around[5] = {0.5, 0.20, 0.50, 0.025, 0.0056};
     for (int k = 0; k < 5; k++) assert_true(fabs(g[k] - printed[k]) < around[k]);
@@ -40,19 +42,20 @@ static void weights_are_the_papers(void **state) {
     for (int n = 0; n < 50; n++) {
         double q[6], zero[6] = {0}, at_rest[6], tau[6];
         for (int k = 0; k < 6; k++) q[k] = random_between(&random, -0.7, 0.7); /* within limits */
-        const double s2 = sin(q[1]), c2 = cos(q[1]), s23 = sin(q[1] + q[2]), c23 = cos(q[1] + q[2]), s4 = sin(q[3]),
-                     c4 = cos(q[3]), s5 = sin(q[4]), c5 = cos(q[4]);
+        const double s2 = sin(q[1]), c2 = cos(q[1]), s23 = sin(q[1] + q[2]), c23 = cos(q[1] + q[2]),
+                     s4 = sin(q[3]), c4 = cos(q[3]), s5 = sin(q[4]), c5 = cos(q[4]);
         const double expected[6] = {0,
-                                    g[0] * c2 + g[1] * s23 + g[2] * s2 + g[3] * c23 + g[4] * (s23 * c5 + c23 * c4 * s5),
+                                    g[0] * c2 + g[1] * s23 + g[2] * s2 + g[3] * c23 +
+                                        g[4] * (s23 * c5 + c23 * c4 * s5),
                                     g[1] * s23 + g[3] * c23 + g[4] * (s23 * c5 + c23 * c4 * s5),
                                     -g[4] * s23 * s4 * s5,
                                     g[4] * (c23 * s5 + s23 * c4 * c5),
                                     0};
         /* With what the motors of the model give. */
         assert_int_equal(lw_tree_inverse_dynamics(model, data, 0, q, zero, zero, at_rest, &error), LW_OK);
-        const double motors[6] = {150 * (acos(-1) / 3 - q[0]), 600 * (-acos(-1) / 6 - q[1]),
+        const double motors[6] = {150 * (acos(-1) / 3 - q[0]),     600 * (-acos(-1) / 6 - q[1]),
                                   200 * (4 * acos(-1) / 3 - q[2]), 20 * (acos(-1) / 6 - q[3]),
-                                  20 * (acos(-1) / 3 - q[4]), 20 * (-acos(-1) / 3 - q[5])};
+                                  20 * (acos(-1) / 3 - q[4]),      20 * (-acos(-1) / 3 - q[5])};
         static const double limit[6] = {97.6, 186.4, 89.4, 24.2, 20.1, 21.3};
         for (int k = 0; k < 6; k++) tau[k] = at_rest[k] + fmax(-limit[k], fmin(limit[k], motors[k]));
         for (int k = 0; k < 6; k++)
@@ -84,10 +87,12 @@ static void inertia_is_the_papers(void **state) {
         q[3] = q[4] = 0;
         assert_int_equal(lw_tree_mass_matrix(model, data, 0, q, M), LW_OK);
         const double s3 = sin(q[2]), c3 = cos(q[2]);
-        const double A33 = Im[2] + I6 + 2 * I15, A22 = Im[1] + I2 + I6 + 2 * (I5 * s3 + I12 * c3 + I15 + I16 * s3);
+        const double A33 = Im[2] + I6 + 2 * I15,
+                     A22 = Im[1] + I2 + I6 + 2 * (I5 * s3 + I12 * c3 + I15 + I16 * s3);
         const double A66 = Im[5] + 0.04e-3;
         if (!(fabs(M[14] - A33) < 1e-13) || !(fabs(M[7] - A22) < 1e-12) || !(fabs(M[35] - A66) < 1e-14))
-            fail_msg("state %d: A33 %.15g, not %.15g; A22 %.15g, not %.15g; A66 %.15g", n, M[14], A33, M[7], A22, M[35]);
+            fail_msg("state %d: A33 %.15g, not %.15g; A22 %.15g, not %.15g; A66 %.15g", n, M[14], A33, M[7],
+                     A22, M[35]);
     }
     lw_data_destroy(data);
     lw_model_destroy(model);
@@ -112,7 +117,8 @@ static void the_motion_is_the_references(void **state) {
         options.method = ways[w].method;
         options.integrator = ways[w].integrator;
         options.tolerance = w == 2 ? 1e-8 : 1e-11;
-        if (lw_simulation_create(model, &options, NULL, &simulation, &error) != LW_OK) fail_msg("%s", error.message);
+        if (lw_simulation_create(model, &options, NULL, &simulation, &error) != LW_OK)
+            fail_msg("%s", error.message);
         for (int r = 1; r < table.rows; r++) {
             lw_status status;
             do status = lw_simulation_advance(simulation, table.at[r][0], &error);

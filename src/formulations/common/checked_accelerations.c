@@ -36,7 +36,8 @@ lw_checked *lw_checked_create(const lw_model *model) {
         if (lw_compliance_given(model)) c->compliance = lw_compliance_create(model);
         c->rigid = LW_NEW(arena, bool, 6 * (size_t)model->joint_count + 1);
     }
-    if (c && !lw_arena_failed(arena) && c->balance && (c->compliance || !lw_compliance_given(model))) return c;
+    if (c && !lw_arena_failed(arena) && c->balance && (c->compliance || !lw_compliance_given(model)))
+        return c;
     if (c) lw_balance_destroy(c->balance);
     if (c) lw_compliance_destroy(c->compliance);
     if (arena) lw_arena_destroy(arena);

@@ -236,8 +236,8 @@ static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *
 /* --- joint ---------------------------------------------------------------------------------------- */
 
 /* Keys of every joint; those from q to motion only where the joint moves. */
-static const char *const common_keys[] = {"type", "between", "first", "second", "q",
-                                          "v",    "motion",  "cut",   "repeat", "compliance", NULL};
+static const char *const common_keys[] = {"type",   "between", "first",  "second",     "q", "v",
+                                          "motion", "cut",     "repeat", "compliance", NULL};
 
 /* The keys that a joint of this type may have. */
 static void joint_keys(lw_joint_type type, bool moves, key_list *keys) {
