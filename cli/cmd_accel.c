@@ -20,8 +20,8 @@ typedef struct answer {
     double t;
     const char *method;
     double *vdot, *reactions;
-    bool *unique;
-    double balance; /* result of the balance check */
+    bool *unique, *shared; /* shared: by compliance */
+    double balance;        /* result of the balance check */
 } answer;
 
 static void print_json(const lw_model *model, const answer *a) {
@@ -45,6 +45,11 @@ static void print_json(const lw_model *model, const answer *a) {
         json_array(&j, "unique");
         for (int k = 0; k < 6; k++) json_bool(&j, NULL, a->unique[6 * i + k]);
         json_array_end(&j);
+        if (lw_model_is_compliant(model)) {
+            json_array(&j, "by_compliance");
+            for (int k = 0; k < 6; k++) json_bool(&j, NULL, a->shared[6 * i + k]);
+            json_array_end(&j);
+        }
         json_object_end(&j);
     }
     json_object_end(&j);
@@ -53,7 +58,7 @@ static void print_json(const lw_model *model, const answer *a) {
 }
 
 static void print_text(const lw_model *model, const answer *a) {
-    bool all_unique = true;
+    bool all_known = true, any_shared = false;
     if (a->t != 0) printf("t = %.9g s\n", a->t);
     printf("method %s; every body, joint and loop balances to %.2g\n\n", a->method, a->balance);
     printf("accelerations (SI units, in the joint's own coordinates)\n");
@@ -69,12 +74,16 @@ static void print_text(const lw_model *model, const answer *a) {
     for (int i = 0; i < lw_model_joint_count(model); i++) {
         printf("  %-20s", lw_model_joint_info(model, i).name);
         for (int k = 0; k < 6; k++) {
-            printf(" %14.8g%c", a->reactions[6 * i + k], a->unique[6 * i + k] ? ' ' : '*');
-            all_unique = all_unique && a->unique[6 * i + k];
+            const bool unique = a->unique[6 * i + k], shared = a->shared[6 * i + k];
+            printf(" %14.8g%c", a->reactions[6 * i + k], unique ? ' ' : shared ? '~' : '*');
+            all_known = all_known && (unique || shared);
+            any_shared = any_shared || (shared && !unique);
         }
         printf("\n");
     }
-    if (!all_unique)
+    if (any_shared)
+        printf("  ~ by compliance: redundant constraints share this load with the least elastic energy\n");
+    if (!all_known)
         printf("  * not unique: redundant constraints share this load in a way the model does not say\n");
 }
 
@@ -143,6 +152,7 @@ static lw_status answer_to(const lw_model *model, const lw_run_options *options,
     lw_status status = lw_solver_create(model, &with, NULL, &solver, error);
     if (status == LW_OK) status = lw_solver_accelerations(solver, options->start, q, v, NULL, a->vdot, error);
     if (status == LW_OK) status = lw_solver_reactions(solver, a->reactions, a->unique, error);
+    if (status == LW_OK) status = lw_solver_by_compliance(solver, a->shared, error);
     if (status == LW_OK) status = lw_solver_balance(solver, &a->balance, error);
     lw_solver_destroy(solver);
     return status;
@@ -167,10 +177,11 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
     double *parameters = cli_numbers(command, lw_model_parameter_count(model) + 1);
     answer a = {.vdot = cli_numbers(command, nv),
                 .reactions = cli_numbers(command, 6 * joints),
-                .unique = calloc((size_t)(6 * joints + 1), sizeof(bool))};
+                .unique = calloc((size_t)(6 * joints + 1), sizeof(bool)),
+                .shared = calloc((size_t)(6 * joints + 1), sizeof(bool))};
     int result = CLI_FAILED;
     const state at = {q, v, states, inputs, parameters};
-    if (q && v && states && inputs && parameters && a.vdot && a.reactions && a.unique)
+    if (q && v && states && inputs && parameters && a.vdot && a.reactions && a.unique && a.shared)
         result = asked->state || !isnan(asked->at) ? go_to(command, loaded, options, asked, &at) : CLI_DONE;
     model = loaded->model;
     if (result == CLI_DONE) {
@@ -181,6 +192,8 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
             status = options->states ? answer_to(model, options, q, v, &a, &error)
                                      : lw_accelerations_checked(model, a.method, options->start, q, v, a.vdot,
                                                                 a.reactions, a.unique, &a.balance, &error);
+        if (status == LW_OK && !options->states && lw_model_is_compliant(model))
+            status = answer_to(model, options, q, v, &a, &error); /* The flags, too. */
         result = status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);
         if (status == LW_OK && asked->as_json) print_json(model, &a);
         if (status == LW_OK && !asked->as_json) print_text(model, &a);
@@ -193,6 +206,7 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
     free(a.vdot);
     free(a.reactions);
     free(a.unique);
+    free(a.shared);
     return result;
 }
 

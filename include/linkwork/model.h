@@ -82,6 +82,8 @@ LW_API int lw_model_force_count(const lw_model *model);
 LW_API const char *lw_model_force_name(const lw_model *model, int force);
 LW_API int lw_model_constraint_count(const lw_model *model);
 LW_API const char *lw_model_constraint_name(const lw_model *model, int constraint);
+/* Has one of its joints a compliance, by which reactions that are not unique are shared? */
+LW_API bool lw_model_is_compliant(const lw_model *model);
 LW_API lw_constraint_type lw_model_constraint_type(const lw_model *model, int constraint);
 
 /* Inputs, 0 .. count-1, in the order of the spec: numbers that force laws, applied forces and drives use and

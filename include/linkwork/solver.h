@@ -69,6 +69,9 @@ LW_API lw_status lw_solver_accelerations(lw_solver *solver, double t, const doub
  * through each joint, joint_count x 6 (force, torque) as in dynamics.h, and whether each component is
  * determined by the model: redundant constraints may share a load in any way. Either may be NULL. */
 LW_API lw_status lw_solver_reactions(lw_solver *solver, double *reactions, bool *unique, lw_error *error);
+/* Of the same reactions, joint_count x 6: the component is not unique by the rigid bodies, and its value is
+ * the one of least elastic energy by the compliance of the joints (lw_joint_spec). */
+LW_API lw_status lw_solver_by_compliance(lw_solver *solver, bool *by_compliance, lw_error *error);
 /* Which joint forces tau make the mechanism move by vdot, loops and constraints included: forces at the
  * driven joints, and zeros. At prescribed coordinates vdot is taken from the prescription, and tau is the
  * force of the prescribing drive, which takes over all that it can. Where several sets of forces do the same,

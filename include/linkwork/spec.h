@@ -180,6 +180,10 @@ typedef struct lw_joint_spec {
     double limits[LW_JOINT_MAX_V][2];
     lw_stop_kind stop; /* at the limits */
     double stop_stiffness[LW_JOINT_MAX_V], stop_damping[LW_JOINT_MAX_V], stop_restitution[LW_JOINT_MAX_V];
+    /* How far its two sides give way to what it transmits, m/N and rad/(N m), both zero or more, in every
+     * direction and at its point. It changes no motion: where reactions are not unique, those of least
+     * elastic energy are given. 0: rigid. */
+    double compliance[2];
     lw_place place;
 } lw_joint_spec;
 
@@ -269,12 +273,13 @@ typedef struct lw_force_spec {
 
 typedef enum lw_constraint_type {
     LW_CONSTRAINT_DISTANCE = 0, /* between two points: length, 0 < length */
-    LW_CONSTRAINT_COUPLING,     /* sum of factor[k] * coordinate[k] = offset */
+    LW_CONSTRAINT_COUPLING,     /* sum of factor[k] * curve[k](coordinate[k] - about[k]) = offset */
     LW_CONSTRAINT_ROLLING,      /* disc or sphere rolling without slip on a plane of the other body */
     LW_CONSTRAINT_TYPES
 } lw_constraint_type;
 
 #define LW_COUPLING_MAX 8
+#define LW_POLYNOMIAL_MAX 5 /* coefficients of a polynomial of the 4th degree */
 
 typedef struct lw_constraint_spec {
     const char *name;
@@ -292,6 +297,12 @@ typedef struct lw_constraint_spec {
     int coordinates[LW_COUPLING_MAX];
     double factors[LW_COUPLING_MAX];
     double offset;
+    /* coupling: the curve of a term, a function of x = coordinate - about. It is x itself, the polynomial
+     * sum of polynomial[k][i] x^i if it has coefficients, or the table of this name, a cam. */
+    double about[LW_COUPLING_MAX];
+    int polynomial_size[LW_COUPLING_MAX]; /* 0: none; else how many coefficients are given */
+    double polynomial[LW_COUPLING_MAX][LW_POLYNOMIAL_MAX];
+    const char *tables[LW_COUPLING_MAX]; /* NULL: none; one of interpolation smooth */
     lw_place place;
 } lw_constraint_spec;
 

@@ -229,6 +229,8 @@ static const struct quantity {
     [LW_TURNING_STIFFNESS] = {"a stiffness against turning", "N m/rad", {2, 1, -2, -1}},
     [LW_TURNING_DAMPING] = {"a damping of turning", "N m s/rad", {2, 1, -1, -1}},
     [LW_POWER] = {"a power", "W", {2, 1, -3, 0}},
+    [LW_COMPLIANCE] = {"a compliance", "m/N", {0, -1, 2, 0}},
+    [LW_TURNING_COMPLIANCE] = {"a compliance against turning", "rad/(N m)", {-2, -1, 2, 1}},
 };
 
 lw_quantity lw_quantity_of(const char *unit) {

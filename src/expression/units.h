@@ -52,6 +52,8 @@ typedef enum lw_quantity {
     LW_TURNING_STIFFNESS,
     LW_TURNING_DAMPING,
     LW_POWER,
+    LW_COMPLIANCE,
+    LW_TURNING_COMPLIANCE,
     LW_QUANTITIES
 } lw_quantity;
 

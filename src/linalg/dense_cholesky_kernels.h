@@ -54,7 +54,9 @@ static int own_semidefinite(int n, double *A, int *order, double *work, double t
         double largest = A[(size_t)j * (stride + 1)] - taken[j];
         for (int i = j + 1; i < n; i++) {
             const double left = A[(size_t)i * (stride + 1)] - taken[i];
-            if (left > largest) largest = left, p = i;
+            /* Of pivots that differ by rounding alone the first, so that what rows are left out does not
+             * depend on the last digits, and with them on units. */
+            if (left > largest + 1e-10 * fabs(largest)) largest = left, p = i;
         }
         if (!(largest > tolerance)) return j;
         if (p != j) {

@@ -108,6 +108,8 @@ int lw_model_constraint_count(const lw_model *model) { return model ? model->con
 const char *lw_model_constraint_name(const lw_model *model, int constraint) {
     return is_constraint(model, constraint) ? model->constraints[constraint].name : NULL;
 }
+bool lw_model_is_compliant(const lw_model *model) { return model && model->compliance; }
+
 lw_constraint_type lw_model_constraint_type(const lw_model *model, int constraint) {
     return is_constraint(model, constraint) ? model->constraints[constraint].type : (lw_constraint_type)-1;
 }

@@ -96,6 +96,7 @@ static void same_joint(const lw_joint_spec *a, const lw_joint_spec *b) {
     if (a->has_q) same_numbers(a->name, "q", a->q, b->q, lw_joint_type_q(a->type, axes));
     if (a->has_v) same_numbers(a->name, "v", a->v, b->v, lw_joint_type_v(a->type, axes));
     same_numbers(a->name, "armature", a->armature, b->armature, LW_JOINT_MAX_V);
+    same_numbers(a->name, "compliance", a->compliance, b->compliance, 2);
     same_numbers(a->name, "zero", a->zero, b->zero, LW_JOINT_MAX_V);
     same_numbers(a->name, "limits", a->limits[0], b->limits[0], 2 * LW_JOINT_MAX_V);
     same_int(a->name, "stop", (int)a->stop, (int)b->stop);
@@ -182,7 +183,11 @@ static void same_constraint(const lw_constraint_spec *a, const lw_constraint_spe
         for (int k = 0; k < a->terms; k++) {
             same_text(name, "joint", a->joints[k], b->joints[k]);
             same_int(name, "coordinate", a->coordinates[k], b->coordinates[k]);
+            same_text(name, "table", a->tables[k], b->tables[k]);
+            same_int(name, "polynomial", a->polynomial_size[k], b->polynomial_size[k]);
+            same_numbers(name, "polynomial", a->polynomial[k], b->polynomial[k], LW_POLYNOMIAL_MAX);
         }
+        same_numbers(name, "about", a->about, b->about, a->terms);
         return;
     }
     for (int k = 0; k < 2; k++) same_text(name, "body", a->bodies[k], b->bodies[k]);

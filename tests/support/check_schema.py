@@ -24,13 +24,14 @@ FAULTY = """
 body-density-shape-none body-density-without-shape body-inertia-length body-is-list body-kind body-mass-and-density
 body-mass-missing body-mass-negative body-name body-named-ground body-planar-inertia body-point-inertia body-rotation-key
 body-section-is-list body-shape body-shape-size-missing body-shape-wrong-size body-size-without-shape
-body-unknown-key constraint-length-zero constraint-rolling constraint-terms constraint-terms-many constraint-type
+body-unknown-key constraint-length-zero constraint-polynomial-and-table constraint-polynomial-degree
+constraint-rolling constraint-terms constraint-terms-many constraint-type
 force-applied-axes force-applied-nothing force-applied-point-missing force-bushing-count force-bushing-place
 force-drive-nothing force-drive-twice force-friction-negative force-friction-nothing force-law-and-table
 force-spring-one-point force-spring-points-twice force-spring-without-law force-table-both force-table-column
 force-table-text force-type frame-keys start-joint start-keys head-gravity-length head-gravity-number head-is-a-list head-is-text head-missing head-name-list
 head-unknown-key head-version-2 joint-axes-count joint-axis-length joint-axis-missing joint-between-missing
-joint-between-one joint-both-geometries joint-cut-flag joint-is-text joint-key-of-other-type joint-lead-missing
+joint-between-one joint-both-geometries joint-compliance-key joint-compliance-number joint-cut-flag joint-is-text joint-key-of-other-type joint-lead-missing
 joint-motion-count joint-point-missing joint-q-and-rotation joint-q-count joint-q-number joint-second-missing
 joint-type joint-type-missing joint-weld-q loose-not-known number-empty number-list parameter-list parameter-name
 parameter-section table-choices table-file-and-list table-no-list table-no-points table-one-point table-section

@@ -116,7 +116,9 @@ lw_status lw_needs_no_rotors(const lw_model *model, lw_error *error) {
         if (lw_rotor_speeds(model, i))
             return lw_fail_at(
                 error, LW_ERROR_UNSUPPORTED, model->file, joint->place, "joint", joint->name,
-                "take another method, such as tree, rcr or lagrange",
+                "take another method, such as tree, rcr or lagrange, or make the rotor a body of its own, "
+                "geared "
+                "to the joint by a coupling",
                 "it has a rotor (armature), whose inertia belongs to the joint's coordinate and "
                 "to no body, and this method knows the inertia of bodies only");
     }

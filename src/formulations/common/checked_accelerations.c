@@ -5,6 +5,7 @@
  *          allocation but in create.
  */
 #include "formulations/common/checked_accelerations.h"
+#include "constraints/compliance.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,8 @@ struct lw_checked {
     lw_arena *arena;
     const lw_model *model;
     lw_balance *balance;
+    lw_compliance *compliance; /* NULL: all joints are rigid */
+    bool *rigid;               /* 6 per joint, none of which compliance determines */
     double *vdot, *reactions, *multipliers;
     double *shaken,
         *other; /* joint forces that differ in their last digits, and the accelerations they cause */
@@ -30,9 +33,13 @@ lw_checked *lw_checked_create(const lw_model *model) {
         c->reactions = LW_NEW(arena, double, 6 * (size_t)model->joint_count + 1);
         c->multipliers = LW_NEW(arena, double, lw_balance_multiplier_count(model) + 1);
         c->balance = lw_balance_create(model);
+        if (lw_compliance_given(model)) c->compliance = lw_compliance_create(model);
+        c->rigid = LW_NEW(arena, bool, 6 * (size_t)model->joint_count + 1);
     }
-    if (c && !lw_arena_failed(arena) && c->balance) return c;
+    if (c && !lw_arena_failed(arena) && c->balance && (c->compliance || !lw_compliance_given(model)))
+        return c;
     if (c) lw_balance_destroy(c->balance);
+    if (c) lw_compliance_destroy(c->compliance);
     if (arena) lw_arena_destroy(arena);
     return NULL;
 }
@@ -40,6 +47,7 @@ lw_checked *lw_checked_create(const lw_model *model) {
 void lw_checked_destroy(lw_checked *c) {
     if (!c) return;
     lw_balance_destroy(c->balance);
+    lw_compliance_destroy(c->compliance);
     lw_arena_destroy(c->arena);
 }
 
@@ -83,7 +91,6 @@ static lw_status judge(lw_checked *c, const lw_checked_state *asked, const doubl
     lw_method *method = asked->method;
     const lw_method_options *options = asked->options;
     const lw_formulation *f = method->formulation;
-    if (c->model->constraint_count && f->multipliers) f->multipliers(method, c->multipliers);
     bool baumgarte = options && options->drift == LW_DRIFT_BAUMGARTE;
     const lw_balance_state state = {
         .t = asked->t,
@@ -114,19 +121,38 @@ static lw_status ask(const lw_checked_state *s, double *vdot, double *reactions,
                                                  error);
 }
 
+/* The forces of constraints, and reactions as compliance shares them, if they are wanted. */
+static void complete(lw_checked *c, const lw_checked_state *s, bool wanted, double *reactions) {
+    const lw_formulation *f = s->method->formulation;
+    if (c->model->constraint_count && f->multipliers) f->multipliers(s->method, c->multipliers);
+    if (wanted && c->compliance) lw_compliance_share(c->compliance, s->t, s->q, reactions, c->multipliers);
+}
+
 lw_status lw_checked_accelerations(lw_checked *c, const lw_checked_state *state, lw_checked_answer answer,
                                    lw_error *error) {
     double *vdot = answer.vdot ? answer.vdot : c->vdot;
     double *reactions = answer.reactions ? answer.reactions : c->reactions;
     if (answer.amount) *answer.amount = NAN;
     lw_status status = ask(state, vdot, reactions, answer.unique, error);
-    return status == LW_OK ? judge(c, state, vdot, reactions, answer.amount, error) : status;
+    if (status != LW_OK) return status;
+    complete(c, state, answer.reactions != NULL, reactions);
+    return judge(c, state, vdot, reactions, answer.amount, error);
 }
 
 lw_status lw_checked_reactions(lw_checked *c, const lw_checked_state *state, const double *vdot,
                                double *reactions, bool *unique, lw_error *error) {
     lw_status status = ask(state, c->vdot, reactions, unique, error);
-    return status == LW_OK ? judge(c, state, vdot, reactions, NULL, error) : status;
+    if (status != LW_OK) return status;
+    complete(c, state, true, reactions);
+    return judge(c, state, vdot, reactions, NULL, error);
+}
+
+void lw_checked_share(lw_checked *c, double t, const double *q, double *reactions) {
+    if (c->compliance) lw_compliance_share(c->compliance, t, q, reactions, NULL);
+}
+
+const bool *lw_checked_by_compliance(const lw_checked *c) {
+    return c->compliance ? lw_compliance_flags(c->compliance) : c->rigid;
 }
 
 const double *lw_checked_multipliers(const lw_checked *c) { return c->multipliers; }

@@ -37,6 +37,10 @@ lw_status lw_checked_accelerations(lw_checked *checked, const lw_checked_state *
  * method finds them with its own; they must balance with vdot. unique may be NULL. */
 lw_status lw_checked_reactions(lw_checked *checked, const lw_checked_state *state, const double *vdot,
                                double *reactions, bool *unique, lw_error *error);
+/* Reactions that were found otherwise, as the compliance of joints shares them (constraints/compliance.h). */
+void lw_checked_share(lw_checked *checked, double t, const double *q, double *reactions);
+/* Of the last reactions, 6 per joint: the component is not unique, and determined by compliance. */
+const bool *lw_checked_by_compliance(const lw_checked *checked);
 /* The forces of constraints that belong to the last reactions, one per row of them. */
 const double *lw_checked_multipliers(const lw_checked *checked);
 /* lw_balance_effort of the last check. */

@@ -76,13 +76,23 @@ static void read_stop(lw_reader *reader, const lw_yaml *node, const lw_quantity 
     read_values(reader, impact, "restitution", plain, count, joint->stop_restitution);
 }
 
+void lw_read_joint_compliance(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint) {
+    static const char *const keys[] = {"translation", "rotation", NULL};
+    const lw_yaml *node = lw_yaml_get(entry, "compliance");
+    if (!node || !lw_reader_keys(reader, node, keys) || node->kind != LW_YAML_MAP) return;
+    lw_reader_key_number(reader, node, "translation", LW_COMPLIANCE, &joint->compliance[0]);
+    lw_reader_key_number(reader, node, "rotation", LW_TURNING_COMPLIANCE, &joint->compliance[1]);
+}
+
 /* Their places in the file, where the joint has any of them. */
 void lw_place_joint_coordinates(const lw_yaml *entry, const lw_joint_spec *joint, lw_joint_places *places) {
     bool any = joint->stop != LW_STOP_NONE;
     for (int k = 0; k < MOST; k++)
         any |= joint->armature[k] != 0 || joint->zero[k] != 0 || joint->limits[k][0] < joint->limits[k][1] ||
                joint->limits[k][0] > joint->limits[k][1];
+    any |= joint->compliance[0] != 0 || joint->compliance[1] != 0;
     if (!any) return;
+    places->compliance = lw_reader_place(entry, "compliance");
     places->armature = lw_reader_place(entry, "armature");
     places->zero = lw_reader_place(entry, "zero");
     places->limits = lw_reader_place(entry, "limits");

@@ -236,8 +236,8 @@ static void read_motion(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *
 /* --- joint ---------------------------------------------------------------------------------------- */
 
 /* Keys of every joint; those from q to motion only where the joint moves. */
-static const char *const common_keys[] = {"type", "between", "first", "second", "q",
-                                          "v",    "motion",  "cut",   "repeat", NULL};
+static const char *const common_keys[] = {"type",   "between", "first",  "second",     "q", "v",
+                                          "motion", "cut",     "repeat", "compliance", NULL};
 
 /* The keys that a joint of this type may have. */
 static void joint_keys(lw_joint_type type, bool moves, key_list *keys) {
@@ -321,6 +321,7 @@ static void read_joint(lw_reader *reader, lw_named *named, const lw_yaml *entry)
     }
     const lw_yaml *cut = lw_yaml_get(entry, "cut");
     if (cut) lw_reader_flag(reader, cut, "cut", &joint.cut);
+    lw_read_joint_compliance(reader, entry, &joint);
     /* The number of coordinates follows from the type, or from the number of axes. */
     if (read_geometry(reader, entry, &joint) || !lw_joint_describe(joint.type)->axes_are_slides) {
         named->type = type;

@@ -234,6 +234,8 @@ typedef struct lw_coordinate_quantities {
     lw_quantity coordinate, speed, force, stiffness, damping;
 } lw_coordinate_quantities;
 lw_coordinate_quantities lw_quantities_of(lw_quantity coordinate);
+/* read_joint_coordinates.c: the compliance of any joint. */
+void lw_read_joint_compliance(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint);
 /* read_joint_coordinates.c: armature, zero, limits and stop of a joint without a ball. */
 void lw_read_joint_coordinates(lw_reader *reader, const lw_yaml *entry, lw_joint_spec *joint);
 struct lw_joint_places;

@@ -202,6 +202,13 @@ static void put_joint(lw_writer *w, const lw_joint_spec *joint) {
     if (joint->has_v && moves) put_values(w, "v", joint->v, lw_joint_type_v(joint->type, axes));
     put_motion(w, joint->motion, lw_joint_type_v(joint->type, axes));
     if (!lw_joint_describe(joint->type)->ball) put_coordinates(w, joint, lw_joint_type_v(joint->type, axes));
+    if (!lw_nothing(joint->compliance, 2)) {
+        lw_put_key(w, "compliance");
+        lw_open(w);
+        if (!lw_nothing(&joint->compliance[0], 1)) lw_write_number(w, "translation", joint->compliance[0]);
+        if (!lw_nothing(&joint->compliance[1], 1)) lw_write_number(w, "rotation", joint->compliance[1]);
+        lw_close(w);
+    }
     if (joint->cut) lw_write_word(w, "cut", "true");
     lw_end_entry(w);
 }
@@ -373,6 +380,11 @@ static void put_coupling(lw_writer *w, const lw_spec *spec, const lw_names *join
         if (k > 0) w->part = brace; /* A line may be broken here. */
         put_coordinate(w, find_joint(spec, joints, name), name, constraint->coordinates[k]);
         lw_write_number(w, "factor", constraint->factors[k]);
+        if (!lw_nothing(&constraint->about[k], 1)) lw_write_number(w, "about", constraint->about[k]);
+        const int size = constraint->polynomial_size[k];
+        if (size > 0 && size <= LW_POLYNOMIAL_MAX)
+            lw_write_numbers(w, "polynomial", constraint->polynomial[k], size);
+        if (constraint->tables[k]) lw_write_word(w, "table", constraint->tables[k]);
         lw_close(w);
     }
     lw_put(w, "]");

@@ -429,6 +429,19 @@ static lw_status enter_rotors(lw_compiler *compiler) {
     return LW_OK;
 }
 
+/* Enters the compliance of joints; nothing if all are rigid. */
+static lw_status enter_compliance(lw_compiler *compiler) {
+    lw_model *model = compiler->model;
+    for (int j = 0; j < model->joint_count; j++) {
+        const double *given = compiler->spec->joints[j].compliance;
+        if (given[0] == 0 && given[1] == 0) continue;
+        if (!model->compliance) model->compliance = LW_NEW(model->arena, double, 2 * model->joint_count);
+        if (!model->compliance) return LW_ERROR_MEMORY;
+        memcpy(model->compliance + 2 * j, given, 2 * sizeof *given);
+    }
+    return LW_OK;
+}
+
 static void enter_closures(lw_compiler *compiler) {
     lw_model *model = compiler->model;
     const lw_graph *graph = &model->graph;
@@ -462,6 +475,7 @@ lw_status lw_compile_tree(lw_compiler *compiler) {
     if (status == LW_OK) status = assign_columns(model);
     if (status == LW_OK) status = list_turns(model);
     if (status == LW_OK) status = enter_rotors(compiler);
+    if (status == LW_OK) status = enter_compliance(compiler);
     if (status != LW_OK) return status;
     find_relative_poses(compiler);
     enter_closures(compiler);

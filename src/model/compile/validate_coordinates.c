@@ -125,10 +125,21 @@ static void check_stop(lw_compiler *compiler, const lw_joint_spec *joint, const 
     }
 }
 
+static void check_compliance(lw_compiler *compiler, const lw_joint_spec *joint,
+                             const lw_joint_places *places) {
+    for (int k = 0; k < 2; k++)
+        if (!(joint->compliance[k] >= 0) || !isfinite(joint->compliance[k]))
+            lw_compile_error(compiler, "joint", joint->name, known(places->compliance, joint),
+                             "give how far it gives way per newton or newton metre, or leave it out",
+                             "its compliance against %s is %g: it must be finite and not negative",
+                             k ? "turning" : "sliding", joint->compliance[k]);
+}
+
 void lw_validate_coordinates(lw_compiler *compiler, const lw_joint_spec *joint) {
     const lw_joint_places *places = lw_spec_joint_places(compiler->spec, joint);
     check_armature(compiler, joint, places);
     check_zero(compiler, joint, places);
     check_limits(compiler, joint, places);
     check_stop(compiler, joint, places);
+    check_compliance(compiler, joint, places);
 }

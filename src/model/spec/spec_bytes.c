@@ -71,6 +71,7 @@ static const field joint_fields[] = {FIELD(lw_joint_spec, geometry[0].point),
                                      FIELD(lw_joint_spec, stop_stiffness),
                                      FIELD(lw_joint_spec, stop_damping),
                                      FIELD(lw_joint_spec, stop_restitution),
+                                     FIELD(lw_joint_spec, compliance),
                                      {0, 0}};
 enum { JOINT_USUAL = 7 }; /* Fields behind these are written only where one is not zero. */
 static const field force_fields[] = {
@@ -81,10 +82,12 @@ static const field force_fields[] = {
     FIELD(lw_force_spec, coulomb),         FIELD(lw_force_spec, smoothing),
     FIELD(lw_force_spec, limit),           {0, 0}};
 static const field constraint_fields[] = {
-    FIELD(lw_constraint_spec, points), FIELD(lw_constraint_spec, length),
-    FIELD(lw_constraint_spec, radius), FIELD(lw_constraint_spec, axis),
-    FIELD(lw_constraint_spec, normal), FIELD(lw_constraint_spec, factors),
-    FIELD(lw_constraint_spec, offset), {0, 0}};
+    FIELD(lw_constraint_spec, points),     FIELD(lw_constraint_spec, length),
+    FIELD(lw_constraint_spec, radius),     FIELD(lw_constraint_spec, axis),
+    FIELD(lw_constraint_spec, normal),     FIELD(lw_constraint_spec, factors),
+    FIELD(lw_constraint_spec, offset),     FIELD(lw_constraint_spec, about),
+    FIELD(lw_constraint_spec, polynomial), {0, 0}};
+enum { CONSTRAINT_USUAL = 7 }; /* As of joints. */
 static const field frame_fields[] = {FIELD(lw_frame_spec, position), FIELD(lw_frame_spec, rotation), {0, 0}};
 static const field start_fields[] = {FIELD(lw_start_spec, q), FIELD(lw_start_spec, v), {0, 0}};
 static const field state_fields[] = {FIELD(lw_state_spec, start), {0, 0}};
@@ -336,10 +339,18 @@ static void walk_constraint(lw_spec_walk *w, lw_constraint_spec *constraint) {
     LW_WALK_ENUM(w, constraint->frame, lw_geometry_frame, LW_GEOMETRY_BODY + 1);
     for (int side = 0; side < 2; side++) lw_walk_text(w, &constraint->bodies[side]);
     lw_walk_int(w, &constraint->terms, INT_MIN, INT_MAX);
-    walk_fields(w, constraint_fields, constraint);
+    for (int k = 0; k < CONSTRAINT_USUAL; k++) walk_field(w, &constraint_fields[k], constraint);
+    bool more = !lw_walk_reading(w) && any_in(constraint_fields + CONSTRAINT_USUAL, constraint);
     for (int k = 0; k < LW_COUPLING_MAX; k++) {
         lw_walk_text(w, &constraint->joints[k]);
         lw_walk_int(w, &constraint->coordinates[k], INT_MIN, INT_MAX);
+        more = more || (!lw_walk_reading(w) && (constraint->polynomial_size[k] || constraint->tables[k]));
+    }
+    lw_walk_flag(w, &more);
+    if (more) walk_fields(w, constraint_fields + CONSTRAINT_USUAL, constraint);
+    for (int k = 0; k < LW_COUPLING_MAX && more; k++) {
+        lw_walk_text(w, &constraint->tables[k]);
+        lw_walk_int(w, &constraint->polynomial_size[k], INT_MIN, INT_MAX);
     }
     lw_walk_place(w, &constraint->place);
 }
@@ -408,7 +419,7 @@ static void walk_joint_places(lw_spec_walk *w, lw_joint_places *p) {
     lw_place *const places[] = {&p->between, &p->lead, &p->q, &p->v, &p->point[0], &p->point[1]};
     for (size_t k = 0; k < sizeof places / sizeof *places; k++) lw_walk_place(w, places[k]);
     for (int k = 0; k < 6; k++) lw_walk_place(w, &p->axes[k / 3][k % 3]);
-    lw_place *const rare[] = {&p->armature, &p->zero, &p->limits, &p->stop};
+    lw_place *const rare[] = {&p->armature, &p->zero, &p->limits, &p->stop, &p->compliance};
     bool more = false;
     for (int k = 0; k < 4 && !lw_walk_reading(w); k++) more |= rare[k]->line != 0;
     lw_walk_flag(w, &more);

@@ -40,7 +40,7 @@ typedef struct lw_text_place {
 
 typedef struct lw_joint_places {
     lw_place between, lead, q, v;
-    lw_place armature, zero, limits, stop;
+    lw_place armature, zero, limits, stop, compliance;
     lw_place point[2], axes[2][3]; /* as geometry of lw_joint_spec */
 } lw_joint_places;
 

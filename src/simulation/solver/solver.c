@@ -132,9 +132,18 @@ lw_status lw_solver_reactions(lw_solver *s, double *reactions, bool *unique, lw_
         status = s->formulation->accelerations(s->method, s->t, s->q, s->v, tau_of(s), s->vdot, s->reactions,
                                                unique, error);
         s->has_reactions = status == LW_OK;
+        if (s->has_reactions) lw_checked_share(s->checked, s->t, s->q, s->reactions);
     }
     if (status == LW_OK && reactions)
         memcpy(reactions, s->reactions, 6 * (size_t)s->model->joint_count * sizeof *reactions);
+    return status;
+}
+
+lw_status lw_solver_by_compliance(lw_solver *s, bool *by_compliance, lw_error *error) {
+    lw_status status = lw_solver_reactions(s, NULL, NULL, error);
+    if (status == LW_OK && by_compliance)
+        memcpy(by_compliance, lw_checked_by_compliance(s->checked),
+               6 * (size_t)s->model->joint_count * sizeof *by_compliance);
     return status;
 }
 
