@@ -289,7 +289,7 @@ static void add_body(lw_urdf *urdf, const lw_urdf_link *link) {
     lw_body_spec body = {.name = link->body, .mass = link->mass, .place = link->element->place};
     memcpy(body.com, link->com, sizeof body.com);
     memcpy(body.inertia, link->inertia, sizeof body.inertia);
-    for (int k = 0; k < urdf->link_count; k++) { /* those that a closure has made parts of it */
+    for (int k = 0; k < urdf->link_count && urdf->joined > 0; k++) { /* those that a closure has made parts of it */
         const lw_urdf_link *part = &urdf->links[k];
         if (part != link && part->carrier == link - urdf->links && !part->massless)
             lw_inertia_add(&body, part->mass, part->com, part->inertia, &part->in_carrier);
@@ -321,7 +321,7 @@ static void add_joint(lw_urdf *urdf, lw_urdf_joint *joint) {
     lw_joint_spec spec = {.name = joint->own,
                           .type = joint->type,
                           .bodies = {urdf->links[joint->parent].body, urdf->links[joint->child].body},
-                          .cut = joint->closure,
+                          .cut = joint->closure && !joint->joined,
                           .place = joint->place};
     memcpy(spec.limits[0], joint->limits, sizeof joint->limits);
     lw_import_geometry(&spec, &joint->origin, &joint->end, joint->axis, second, x);

@@ -187,6 +187,8 @@ void lw_urdf_join_welds(lw_urdf *urdf) {
             urdf->links[link].on = other;
             urdf->links[link].on_pose = lw_pose_in(&frames[1 - side], &back);
             urdf->joints[urdf->links[link].parent].closure = true;
+            urdf->joints[urdf->links[link].parent].joined = true;
+            urdf->joined++;
             weld->left_out = true;
             break;
         }

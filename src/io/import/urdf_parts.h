@@ -35,7 +35,8 @@ typedef struct lw_urdf_joint {
     double axis[3], second_axis[3], x[3];
     double limits[2], damping, friction;
     bool closure;
-    bool left_out; /* made one body of two */
+    bool left_out; /* a weld that made one body of two */
+    bool joined;   /* a joint that closes a loop since its child was made part of another body */
     bool motor;
     const char *own; /* its name in the spec */
 } lw_urdf_joint;
@@ -46,6 +47,7 @@ typedef struct lw_urdf {
     lw_urdf_link *links;
     lw_urdf_joint *joints;
     int link_count, joint_count, joint_room;
+    int joined; /* links that were made parts of other bodies */
     lw_name_table link_names, joint_names; /* type: the index */
 } lw_urdf;
 
