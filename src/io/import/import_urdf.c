@@ -114,21 +114,19 @@ static void read_limits(lw_urdf *urdf, const lw_xml *element, lw_urdf_joint *joi
     lw_importer *importer = urdf->importer;
     const lw_xml *limit = lw_xml_child(element, "limit");
     if (!limit) return;
-    const double lower = lw_xml_number(importer, limit, joint->object, "lower", 0),
-                 upper = lw_xml_number(importer, limit, joint->object, "upper", 0);
+    const lw_xml_attribute *ends[2] = {lw_xml_find(limit, "lower"), lw_xml_find(limit, "upper")};
+    double values[2] = {0, 0};
+    for (int k = 0; k < 2; k++)
+        if (ends[k])
+            values[k] =
+                lw_xml_limit(importer, ends[k]->value, ends[k]->place, joint->object, ends[k]->name);
     if (lw_xml_get(limit, "effort") || lw_xml_get(limit, "velocity"))
         lw_import_note_of(importer, limit->place, "limits of effort and velocity", "they limit nothing here");
     const char *type = lw_xml_get(element, "type");
     if ((joint->type != LW_JOINT_REVOLUTE && joint->type != LW_JOINT_PRISMATIC) ||
         (type && strcmp(type, "continuous") == 0))
         return;
-    if (lower < upper)
-        joint->limits[0] = lower, joint->limits[1] = upper;
-    else
-        lw_import_warning_once(importer, "limits", limit->place, joint->object,
-                               "give lower < upper, or make the joint fixed if it shall not move",
-                               "limits %g .. %g leave no room to move; the joint moves without limits", lower,
-                               upper);
+    (void)lw_import_limits(importer, values[0], values[1], joint->limits, limit->place, joint->object);
 }
 
 static void read_joint(lw_urdf *urdf, const lw_xml *element) {

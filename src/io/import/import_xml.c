@@ -389,6 +389,14 @@ double lw_xml_number(lw_importer *importer, const lw_xml *element, const char *o
     return value;
 }
 
+double lw_xml_limit(lw_importer *importer, const char *text, lw_place place, const char *object,
+                    const char *what) {
+    double value = 0;
+    if (lw_number_read(text, &value) && isinf(value)) return value;
+    (void)lw_xml_read_numbers(importer, text, place, object, what, 1, 1, &value);
+    return value;
+}
+
 bool lw_xml_flag(lw_importer *importer, const lw_xml *element, const char *object, const char *name,
                  bool otherwise) {
     const lw_xml_attribute *attribute = lw_xml_find(element, name);
