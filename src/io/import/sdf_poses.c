@@ -96,10 +96,11 @@ int lw_sdf_find(lw_sdf *sdf, int scope, const char *name, lw_place place, const 
     if (named) return named->type;
     if (quiet) return LW_SDF_NONE;
     char remedy[160] = "name a link, joint, frame or model of the same model";
-    const char *close = lw_results_table_closest(&sdf->names, full, NULL);
-    const size_t head = strlen(around);
-    if (close && scope >= 0 && strncmp(close, around, head) == 0 && close[head] == ':') close += head + 2;
-    (void)lw_did_you_mean(close, remedy, sizeof remedy);
+    enum { MOST = 4096 };
+    lw_closest_search search = lw_closest_to(name);
+    for (int k = 0; k < sdf->count && k < MOST && importer->faults < 100; k++)
+        if (sdf->items[k].scope == scope) lw_closest_try(&search, sdf->items[k].name);
+    (void)lw_did_you_mean(search.name, remedy, sizeof remedy);
     lw_import_fault(importer, place, object, remedy, "there is no \"%.80s\" here", name);
     return LW_SDF_NONE;
 }
@@ -202,6 +203,7 @@ static int next_attached(lw_sdf *sdf, lw_sdf_item *item, int index) {
     } else if (item->kind == LW_SDF_JOINT) {
         name = lw_sdf_text(item->element, "child");
         if (!name) return LW_SDF_NONE;
+        place = lw_xml_child(item->element, "child")->text_place;
     } else if (item->kind == LW_SDF_MODEL) {
         name = lw_xml_get(item->element, "canonical_link");
         if (name && name[0])
