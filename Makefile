@@ -12,7 +12,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 # tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
-.PHONY: build run test test-long test-sanitize test-thread test-page test-gltf check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers \
+.PHONY: build run test test-long test-sanitize test-thread test-page test-gltf test-import check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers \
 	comparison endurance install setup clean help
 .DEFAULT_GOAL := build
 
@@ -66,6 +66,11 @@ test-gltf: setup ## every problem as .glb, judged by Khronos' gltf-validator (np
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
 	@cmake --build build -j $(JOBS) --target glb-of
 	@bash tests/export/validate build
+
+test-import: setup ## imports of URDF judged by Pinocchio and MuJoCo (pip fetches them), and every method on them
+	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
+	@cmake --build build -j $(JOBS) --target import-probe linkwork-program
+	@bash tests/import/judges/run build
 
 check-layers: ## includes point one way
 	@tools/check_layers
