@@ -22,6 +22,7 @@
 #include <linkwork/massless.h>
 #include <linkwork/neglect.h>
 #include <linkwork/import.h>
+#include <linkwork/record.h>
 #include <linkwork/io.h>
 #include <linkwork/gltf.h>
 #include <linkwork/view.h>
