@@ -12,7 +12,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 # tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
-.PHONY: build run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers \
+.PHONY: build run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers \
 	comparison endurance install setup clean help
 .DEFAULT_GOAL := build
 
@@ -83,6 +83,11 @@ test-gltf: setup ## every problem as .glb, judged by Khronos' gltf-validator (np
 	@cmake --build build -j $(JOBS) --target glb-of
 	@bash tests/export/validate build
 
+test-import: setup ## imports of URDF judged by Pinocchio and MuJoCo (pip fetches them), and every method on them
+	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
+	@cmake --build build -j $(JOBS) --target import-probe linkwork-program
+	@bash tests/import/judges/run build
+
 check-layers: ## includes point one way
 	@tools/check_layers
 
@@ -102,11 +107,11 @@ reference: ## the public functions in a browser, from their headers: build/refer
 	@mkdir -p build/reference && doxygen docs/reference.doxyfile
 	@echo "$(CURDIR)/build/reference/html/index.html"
 
-fuzz: ## fuzz the reader, the expressions, the tables and the meshes, SECONDS (60) in all
+fuzz: ## fuzz the readers of models, expressions, tables, meshes, URDF and SDF, SECONDS (60) in all
 	@bash tools/setup --fuzz
 	@$(SANITIZED) -B build-fuzz -DCMAKE_C_COMPILER=clang -DLINKWORK_TESTS=OFF -DLINKWORK_FUZZ=ON \
 	    -DLINKWORK_SANITIZE=fuzzer-no-link,address,undefined
-	@cmake --build build-fuzz --target fuzz-model fuzz-expression fuzz-table fuzz-mesh -j $(JOBS)
+	@cmake --build build-fuzz --target fuzz-model fuzz-expression fuzz-table fuzz-mesh fuzz-urdf fuzz-sdf -j $(JOBS)
 	@bash tests/fuzz/run build-fuzz $(SECONDS)
 
 fuzz-merge: ## keep what fuzzing found: new inputs that reach new code go to tests/fuzz/corpus
