@@ -170,6 +170,7 @@ static int check(const cli_command *command, int argc, char **argv) {
         CLI_SET_OPTION(changes),
         CLI_BEGIN_OPTION(changes),
         CLI_PATH_OPTION(changes),
+        CLI_IMPORT_OPTIONS(changes),
         {"json", NULL, "print the faults as one JSON document, a list", NULL, .flag = &as_json},
     };
     cli_model loaded;

@@ -485,6 +485,7 @@ static int info(const cli_command *command, int argc, char **argv) {
         CLI_SET_OPTION(changes),
         CLI_BEGIN_OPTION(changes),
         CLI_PATH_OPTION(changes),
+        CLI_IMPORT_OPTIONS(changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &as_json},
     };
     cli_model loaded;

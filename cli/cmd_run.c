@@ -507,6 +507,7 @@ static int run_command(const cli_command *command, int argc, char **argv) {
         CLI_INPUT_OPTION(asked.changes),
         CLI_BEGIN_OPTION(asked.changes),
         CLI_PATH_OPTION(asked.changes),
+        CLI_IMPORT_OPTIONS(asked.changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &asked.run.as_json},
         {"strict", NULL, "exit with 1 if the run is doubtful", NULL, .flag = &asked.strict},
         {"quiet", NULL, "print faults only", NULL, .flag = &asked.quiet},

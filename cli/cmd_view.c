@@ -305,6 +305,7 @@ static int view(const cli_command *command, int argc, char **argv) {
         CLI_INPUT_OPTION(asked.changes),
         CLI_BEGIN_OPTION(asked.changes),
         CLI_PATH_OPTION(asked.changes),
+        CLI_IMPORT_OPTIONS(asked.changes),
         {"still", NULL, "the assembled start only, without a run", NULL, .flag = &asked.still},
         {"png", "T", "also a picture at time T, s, through Chromium", "0.5", .text = &asked.png},
         {"size", "WxH", "of that picture, in pixels", "1280x800", .text = &asked.size},

@@ -67,8 +67,9 @@ static int read_and_compile(const cli_command *command, const char *path, const 
                             const cli_changes *changes, cli_model *loaded) {
     lw_report *report = loaded->report = lw_report_create();
     if (!report) return cli_say(command, CLI_FAILED, "out of memory");
-    const lw_read_options options = {settings, (size_t)changes->settings.count, changes->any_path};
-    lw_status status = lw_read_model_with(path, &options, report, &loaded->spec);
+    lw_status status = LW_OK;
+    const int read = cli_read_spec(command, path, settings, changes, loaded, &status);
+    if (read != CLI_DONE) return read;
     for (int k = 0; k < changes->inputs.count && status == LW_OK; k++) {
         const int result = apply_input(command, changes->inputs.items[k], loaded);
         loaded->errors = lw_report_errors(report);
@@ -163,11 +164,13 @@ bool cli_open_model_or(const cli_command *command, const cli_option *options, in
                        cli_model *loaded, int *result) {
     bool good = read_model(command, options, option_count, argc, argv, changes, otherwise, loaded, result);
     cli_tell(loaded->report);
+    cli_tell_notes(loaded);
     return good;
 }
 
 void cli_close_model(cli_model *loaded) {
     lw_report_destroy(loaded->report);
+    lw_import_notes_destroy(loaded->notes);
     lw_model_destroy(loaded->model);
     lw_spec_destroy(loaded->spec);
     *loaded = (cli_model){0};

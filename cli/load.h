@@ -9,7 +9,8 @@ typedef struct cli_model {
     const char *path;
     lw_spec *spec; /* the contents of the file */
     lw_model *model;
-    lw_report *report; /* the faults, in the order in which they were found */
+    lw_report *report;      /* the faults, in the order in which they were found */
+    lw_import_notes *notes; /* what an import left out; NULL if the file is a model */
     size_t errors, warnings;
 } cli_model;
 
@@ -20,6 +21,10 @@ typedef struct cli_changes {
     cli_list settings, inputs;
     const char *begin;
     bool any_path;
+    /* Of a file in another format than Linkwork's: CLI_IMPORT_OPTIONS. */
+    const char *base, *loops, *key;
+    bool keep_fixed;
+    cli_list folders;
 } cli_changes;
 #define CLI_SET_OPTION(changes)                                                                              \
     {                                                                                                        \
@@ -37,6 +42,17 @@ typedef struct cli_changes {
     {                                                                                                        \
         "allow-path", NULL, "tables and meshes may come from files outside the folder of the model", NULL,   \
             .flag = &(changes).any_path                                                                      \
+    }
+
+#define CLI_IMPORT_OPTIONS(changes)                                                                          \
+    {"base", "KIND", "of a URDF: fixed (if left out) or free", "free", .text = &(changes).base},             \
+        {"keep-fixed", NULL, "of a URDF or SDF: links without mass on fixed joints stay bodies", NULL,       \
+         .flag = &(changes).keep_fixed},                                                                     \
+        {"loops", "KIND", "of a URDF, SDF or MJCF: as-written (if left out) or joints", "joints",            \
+         .text = &(changes).loops},                                                                          \
+        {"key", "NAME", "of an MJCF: begin with this keyframe", "home", .text = &(changes).key}, {           \
+        "package-path", "DIR", "of a URDF, SDF or MJCF: where packages and meshes are", "~/ros/src",         \
+            .list = &(changes).folders                                                                       \
     }
 
 /* Parses a command line of options and one model file, reads and compiles the file; changes are filled by the
@@ -59,6 +75,12 @@ int cli_load(const cli_command *command, const char *path, const cli_changes *ch
 /* Gives parameters of the model these values, which events have set in the course of a run; compiles it anew
  * if one differs. */
 int cli_tune(const cli_command *command, cli_model *loaded, const double *parameters);
+/* Reads a file into a spec: a model file, a results file, or one in another format, of which loaded->notes
+ * receives what was left out. Faults go into the report. Returns the exit status. */
+int cli_read_spec(const cli_command *command, const char *path, const lw_setting *settings,
+                  const cli_changes *changes, cli_model *loaded, lw_status *status);
+/* Prints in one line what was left out. */
+void cli_tell_notes(const cli_model *loaded);
 /* Prints the faults of a report, which may be NULL, on standard error. */
 void cli_tell(const lw_report *report);
 void cli_close_model(cli_model *loaded);

@@ -5,75 +5,14 @@
  * events, in any order in the file, so that each reference can be checked when it is read. Faults are
  * reported in the order of the file. Cost O(size of the file + number of objects).
  */
-#define _POSIX_C_SOURCE 200809L
-
 #include "io/model_read/reader.h"
 #include "io/results/read_results.h"
+#include "io/whole_file.h"
 #include "model/spec/spec_storage.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* --- file ----------------------------------------------------------------------------------------- */
-
-static lw_status file_fault(lw_report *report, const char *path, const char *remedy, const char *message) {
-    lw_error error;
-    lw_fail(&error, LW_ERROR_FILE, NULL, remedy, "%s", message);
-    snprintf(error.file, sizeof error.file, "%s", path);
-    if (report) (void)lw_report_add(report, &error);
-    return LW_ERROR_FILE;
-}
-
-static lw_status open_fault(lw_report *report, const char *path) {
-    switch (errno) {
-    case ENOENT:
-        return file_fault(report, path, "check the path", "there is no such file");
-    case EACCES:
-        return file_fault(report, path, "check the file's permissions", "the file may not be read");
-    case EISDIR:
-        return file_fault(report, path, "name a model file in it", "this is a folder");
-    case ENOTDIR:
-        return file_fault(report, path, "check the path", "a part of the path is not a folder");
-    case ELOOP:
-        return file_fault(report, path, "check the path",
-                          "symbolic links in the path lead back to themselves");
-    default:
-        return file_fault(report, path, "check the path", strerror(errno));
-    }
-}
-
-static lw_status read_all(int file, const char *path, lw_report *report, char **text, size_t *length) {
-    struct stat about;
-    if (fstat(file, &about) != 0) return open_fault(report, path);
-    if (S_ISDIR(about.st_mode)) {
-        errno = EISDIR;
-        return open_fault(report, path);
-    }
-    if (!S_ISREG(about.st_mode)) {
-        return file_fault(report, path, "give a regular file", "this is a device, pipe or socket");
-    }
-    if (about.st_size > LW_YAML_MAX_BYTES) {
-        return file_fault(report, path, "describe large models with repeat",
-                          "the file is larger than 64 MiB");
-    }
-    *text = malloc((size_t)about.st_size + 1);
-    if (!*text) return LW_ERROR_MEMORY;
-    *length = 0;
-    while (*length < (size_t)about.st_size) {
-        ssize_t got = read(file, *text + *length, (size_t)about.st_size - *length);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return open_fault(report, path);
-        if (got == 0) break;
-        *length += (size_t)got;
-    }
-    (*text)[*length] = '\0';
-    return LW_OK;
-}
 
 /* --- sections ------------------------------------------------------------------------------------- */
 
@@ -280,12 +219,10 @@ static lw_status read_text(lw_reader *reader, const char *text, size_t length, c
 static lw_status read_file(lw_reader *reader, const char *path, const lw_setting *settings,
                            size_t setting_count, lw_report *report, lw_spec **spec) {
     *spec = NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* Opening a pipe must not block. */
-    if (file < 0) return open_fault(report, path);
     char *text = NULL;
     size_t length = 0;
-    lw_status status = read_all(file, path, report, &text, &length);
-    (void)close(file);
+    lw_status status =
+        lw_whole_file(path, LW_YAML_MAX_BYTES, "describe large models with repeat", report, &text, &length);
     if (status == LW_OK) status = read_text(reader, text, length, settings, setting_count, report, spec);
     free(text);
     return status;

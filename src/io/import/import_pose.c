@@ -1,0 +1,108 @@
+/* import_pose.c - poses as other formats give them, inertias in turned axes, and the geometry of joints.
+ *
+ * The joints of all these formats have a frame on each body, the two of which coincide where the coordinates
+ * are zero. A spec asks for an axis and a direction x that is perpendicular to it, in the frame of each body;
+ * x is chosen in the joint's frame and carried to both sides, so that zero is where the format has it.
+ */
+#include "io/import/import_pose.h"
+
+#include <string.h>
+
+lw_pose lw_pose_none(void) {
+    lw_pose pose = {.p = {0, 0, 0}};
+    lw_m3_identity(pose.R);
+    return pose;
+}
+
+void lw_rot_rpy(const double rpy[3], double R[9]) {
+    const double cr = cos(rpy[0]), sr = sin(rpy[0]), cp = cos(rpy[1]), sp = sin(rpy[1]), cy = cos(rpy[2]),
+                 sy = sin(rpy[2]);
+    R[0] = cy * cp, R[1] = cy * sp * sr - sy * cr, R[2] = cy * sp * cr + sy * sr;
+    R[3] = sy * cp, R[4] = sy * sp * sr + cy * cr, R[5] = sy * sp * cr - cy * sr;
+    R[6] = -sp, R[7] = cp * sr, R[8] = cp * cr;
+}
+
+lw_pose lw_pose_rpy(const double xyz[3], const double rpy[3]) {
+    lw_pose pose;
+    lw_rot_rpy(rpy, pose.R);
+    lw_v3_copy(xyz, pose.p);
+    return pose;
+}
+
+lw_pose lw_pose_in(const lw_pose *outer, const lw_pose *inner) {
+    lw_pose pose;
+    lw_pose_compose(outer->R, outer->p, inner->R, inner->p, pose.R, pose.p);
+    return pose;
+}
+
+lw_pose lw_pose_between(const lw_pose *outer, const lw_pose *whole) {
+    lw_pose inverse;
+    lw_pose_invert(outer->R, outer->p, inverse.R, inverse.p);
+    return lw_pose_in(&inverse, whole);
+}
+
+bool lw_pose_is_none(const lw_pose *pose) {
+    const lw_pose none = lw_pose_none();
+    for (int k = 0; k < 9; k++)
+        if (pose->R[k] != none.R[k]) return false;
+    return pose->p[0] == 0 && pose->p[1] == 0 && pose->p[2] == 0;
+}
+
+void lw_rot_z_to(const double axis[3], double R[9]) {
+    const double z[3] = {0, 0, 1};
+    double turn[3];
+    lw_v3_cross(z, axis, turn);
+    const double sine = lw_v3_norm(turn);
+    if (sine < 1e-14) { /* parallel; the other way round it turns about x */
+        lw_m3_identity(R);
+        if (axis[2] < 0) R[4] = R[8] = -1;
+        return;
+    }
+    for (int k = 0; k < 3; k++) turn[k] /= sine;
+    lw_rot_axis(turn, atan2(sine, axis[2]), R);
+}
+
+void lw_pose_parts(const lw_pose *pose, double position[3], double rotation[4]) {
+    const lw_pose none = lw_pose_none();
+    lw_v3_copy(pose->p, position);
+    memset(rotation, 0, 4 * sizeof *rotation);
+    for (int k = 0; k < 9; k++)
+        if (pose->R[k] != none.R[k]) {
+            lw_quat_rot(pose->R, rotation);
+            return;
+        }
+}
+
+void lw_inertia_in(const lw_pose *inertial, const double inertia[6], double com[3], double out[6]) {
+    lw_v3_copy(inertial->p, com);
+    const lw_pose none = lw_pose_none();
+    if (memcmp(none.R, inertial->R, sizeof none.R) == 0)
+        memcpy(out, inertia, 6 * sizeof *out);
+    else
+        lw_s3_rotate(inertial->R, inertia, out);
+}
+
+static void put_axes(lw_joint_geometry *geometry, const lw_pose *frame, const double (*axes)[3], int count) {
+    lw_v3_copy(frame->p, geometry->point);
+    geometry->axis_count = count;
+    for (int k = 0; k < count; k++) lw_m3_mul_v(frame->R, axes[k], geometry->axes[k]);
+}
+
+void lw_import_geometry(lw_joint_spec *joint, const lw_pose *first, const lw_pose *second,
+                        const double axis[3], const double *second_axis, const double *x) {
+    double axes[2][3] = {{0, 0, 1}, {1, 0, 0}};
+    const bool own =
+        joint->type == LW_JOINT_WELD || joint->type == LW_JOINT_SPHERICAL || joint->type == LW_JOINT_FREE;
+    if (!own) {
+        lw_v3_copy(axis, axes[0]);
+        if (second_axis)
+            lw_v3_copy(second_axis, axes[1]);
+        else if (x)
+            lw_v3_copy(x, axes[1]);
+        else
+            lw_v3_perpendicular(axis, axes[1]);
+    }
+    joint->frame = LW_GEOMETRY_BODY;
+    put_axes(&joint->geometry[0], first, (const double(*)[3])axes, 2);
+    put_axes(&joint->geometry[1], second, (const double(*)[3])axes, 2);
+}
