@@ -144,6 +144,7 @@ typedef struct mj_reader {
         no_gravity;
     mj_table classes, bodies, joints, geoms, sites, tendons, meshes, materials;
     int nq, nv;
+    const double *weights; /* mjcf_weights.c; NULL: not computed yet */
 } mj_reader;
 
 #define MJ_AT(reader, list, type, index) (&((type *)(reader)->list.items)[index])
