@@ -269,12 +269,13 @@ typedef struct lw_force_spec {
 
 typedef enum lw_constraint_type {
     LW_CONSTRAINT_DISTANCE = 0, /* between two points: length, 0 < length */
-    LW_CONSTRAINT_COUPLING,     /* sum of factor[k] * coordinate[k] = offset */
+    LW_CONSTRAINT_COUPLING,     /* sum of factor[k] * curve[k](coordinate[k] - about[k]) = offset */
     LW_CONSTRAINT_ROLLING,      /* disc or sphere rolling without slip on a plane of the other body */
     LW_CONSTRAINT_TYPES
 } lw_constraint_type;
 
 #define LW_COUPLING_MAX 8
+#define LW_POLYNOMIAL_MAX 5 /* coefficients of a polynomial of the 4th degree */
 
 typedef struct lw_constraint_spec {
     const char *name;
@@ -292,6 +293,12 @@ typedef struct lw_constraint_spec {
     int coordinates[LW_COUPLING_MAX];
     double factors[LW_COUPLING_MAX];
     double offset;
+    /* coupling: the curve of a term, a function of x = coordinate - about. It is x itself, the polynomial
+     * sum of polynomial[k][i] x^i if it has coefficients, or the table of this name, a cam. */
+    double about[LW_COUPLING_MAX];
+    int polynomial_size[LW_COUPLING_MAX]; /* 0: none; else how many coefficients are given */
+    double polynomial[LW_COUPLING_MAX][LW_POLYNOMIAL_MAX];
+    const char *tables[LW_COUPLING_MAX]; /* NULL: none; one of interpolation smooth */
     lw_place place;
 } lw_constraint_spec;
 

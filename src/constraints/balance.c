@@ -495,6 +495,11 @@ static void check_rows(const lw_balance *b, const lw_balance_state *s, const lw_
             rest += lw_v6_dot(h, a);
             sum += lw_v3_norm(h) * lw_v3_norm(a) + lw_v3_norm(h + 3) * lw_v3_norm(a + 3);
         }
+        if (row->constraint >= 0 && b->model->constraints[row->constraint].curves) {
+            double terms, again = lw_balance_curve(b, s, &b->model->constraints[row->constraint], &terms);
+            if (!(fabs(again) <= fabs(rest))) rest = again;
+            sum = fmax(sum, terms);
+        }
         double unit = unit_of(b, r);
         double excuse = magnified * (open->gap * (sum + unit * fastest) + unit * contradicts);
         double excused = fmax(0, fabs(rest) - excuse);

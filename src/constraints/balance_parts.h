@@ -2,6 +2,7 @@
  *
  * balance.c             the equations (1) to (4) of docs/theory/balance.md
  * balance_certainty.c   whether they determine the answer (8)
+ * balance_couplings.c   the rows of couplings by curves, derived once more (3c)
  */
 #ifndef LW_BALANCE_PARTS_H
 #define LW_BALANCE_PARTS_H
@@ -52,5 +53,9 @@ struct lw_balance {
     /* The noise of forces: `noise` times the largest force. */
     double floor;
 };
+
+/* The residual of (3) for a coupling by curves, and in *sum the magnitudes of its terms. */
+double lw_balance_curve(const lw_balance *b, const lw_balance_state *s, const lw_constraint *constraint,
+                        double *sum);
 
 #endif

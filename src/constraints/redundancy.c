@@ -97,7 +97,7 @@ static void transmitted(const lw_newton_euler *s, const double *l, double size, 
         for (int k = 0; k < constraint->terms; k++) {
             int at = LW_COUPLING_MAX * row->constraint + k, j = rows->coupling_joint[at];
             double sign = model->joints[j].info.reversed ? 1 : -1;
-            lw_v6_axpy(sign * x * constraint->factors[k],
+            lw_v6_axpy(sign * x * rows->coupling_factor[at],
                        rows->joints[j].W + 6 * rows->coupling_component[at], wrench + 6 * j);
         }
     }

@@ -23,7 +23,7 @@ double lw_row_scale(const lw_newton_euler *s, const lw_row *row, double size) {
         int at = LW_COUPLING_MAX * row->constraint + k;
         lw_joint_type type = s->model->joints[s->rows->coupling_joint[at]].info.type;
         bool turns = lw_joint_speed_turns(type, s->rows->coupling_component[at]);
-        largest = fmax(largest, fabs(constraint->factors[k]) * (turns ? 1 : size));
+        largest = fmax(largest, fabs(s->rows->coupling_factor[at]) * (turns ? 1 : size));
     }
     return largest > 0 ? 1 / largest : 1;
 }

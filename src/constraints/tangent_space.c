@@ -160,7 +160,8 @@ static double row_unit(const lw_tangent *t, int r) {
         return lw_row_is_length(t->model, t->rows, r) ? 1 / t->length : 1;
     double largest = 0;
     for (int k = 0; k < constraint->terms; k++)
-        largest = fmax(largest, fabs(constraint->factors[k]) * t->unit[constraint->speeds[k]]);
+        largest = fmax(largest, fabs(t->rows->coupling_factor[LW_COUPLING_MAX * row->constraint + k]) *
+                                    t->unit[constraint->speeds[k]]);
     return largest > 0 ? 1 / largest : 1;
 }
 

@@ -257,6 +257,15 @@ double lw_table_period(const lw_table *table) {
     return table->beyond == LW_BEYOND_REPEAT ? table->last - table->first : 0;
 }
 
+double lw_table_next_point(const lw_table *table, double x) {
+    const spot at = locate(table, x);
+    const size_t last = table->beyond == LW_BEYOND_REPEAT ? table->count - 1 : table->count;
+    if (isnan(x) || (table->beyond != LW_BEYOND_REPEAT && at.piece >= last)) return HUGE_VAL;
+    double next = table->pieces[at.piece + 1].x + at.turns * lw_table_period(table);
+    /* Rounding of a period must not return x itself. */
+    return next > x ? next : nextafter(x, HUGE_VAL);
+}
+
 /* The two pieces that meet at a point, with the lengths of their intervals. */
 typedef struct meeting {
     const piece *left, *right;

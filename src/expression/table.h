@@ -36,6 +36,8 @@ double lw_table_first_kink(const lw_table *table);
 size_t lw_table_count(const lw_table *table);
 double lw_table_point(const lw_table *table, size_t i);
 double lw_table_period(const lw_table *table);
+/* The first point greater than x, in a later period if need be; infinite behind the last one. */
+double lw_table_next_point(const lw_table *table, double x);
 /* Is point i a knot for someone who uses the value and so many derivatives (0: a force, 2: a motion)? Knots
  * are jumps of the value, its slope and these derivatives, and the ends of straight stretches. */
 bool lw_table_is_knot(const lw_table *table, size_t i, int derivatives);

@@ -144,6 +144,14 @@ typedef struct lw_force {
     const char *name;
 } lw_force;
 
+/* The curve of a coupled coordinate, a function of x = q - about: x itself, or a polynomial of `size`
+ * coefficients, or a table (model/coupling.h evaluates it). */
+typedef struct lw_coupling_curve {
+    double about, polynomial[LW_POLYNOMIAL_MAX];
+    int size;
+    const lw_table *table;
+} lw_coupling_curve;
+
 typedef struct lw_constraint {
     const char *name;
     lw_constraint_type type;
@@ -155,6 +163,7 @@ typedef struct lw_constraint {
     int terms;
     int coordinates[LW_COUPLING_MAX], speeds[LW_COUPLING_MAX];
     double factors[LW_COUPLING_MAX], offset;
+    const lw_coupling_curve *curves; /* coupling: one per term; NULL if all terms are linear */
 } lw_constraint;
 
 /* What an event sets: an input, a user state or a parameter, by number. */

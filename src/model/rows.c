@@ -3,7 +3,7 @@
  *   joint       W'(V_2 - V_1) = 0 for transmitted wrenches, = v(t) for prescribed speeds, at its point on
  *               body 2
  *   distance    u'(x_2' - x_1') = 0,  u the unit vector along the line
- *   coupling    sum of factors times speeds = 0
+ *   coupling    sum of slopes of its terms times speeds = 0
  *   rolling     the touching point of the disc or sphere has the velocity of the plane's point there
  *
  * Source   Mufti (1983), eqs 6-9, 41-48, remarks 3 and 5, 62-66; docs/theory/rows.md derives every line
@@ -11,6 +11,7 @@
  * Cost     O(joints + constraints), no allocation but in create.
  */
 #include "model/rows.h"
+#include "model/coupling.h"
 #include "model/joint.h"
 
 #include <stdio.h>
@@ -136,6 +137,7 @@ static lw_rows *create(const lw_model *model, lw_hold hold, bool loops_only, lw_
     rows->needed = LW_NEW(arena, int, model->joint_count + 1);
     rows->coupling_joint = LW_NEW(arena, int, LW_COUPLING_MAX * model->constraint_count + 1);
     rows->coupling_component = LW_NEW(arena, int, LW_COUPLING_MAX * model->constraint_count + 1);
+    rows->coupling_factor = LW_NEW(arena, double, LW_COUPLING_MAX * model->constraint_count + 1);
     if (lw_arena_failed(arena)) return NULL;
     build(&b, model, hold);
     list_joints(model, loops_only, rows);
@@ -357,11 +359,13 @@ static void coupling_row(const lw_model *model, const lw_data *data, int r, lw_r
         const lw_joint_info *info = &model->joints[joint].info;
         const lw_joint_state *state = &rows->joints[joint];
         const double *w = state->W + 6 * rows->coupling_component[at];
-        double factor = constraint->factors[k];
+        const lw_coupling_value term = lw_coupling_term(constraint, k, data->q[constraint->coordinates[k]]);
+        const double factor = rows->coupling_factor[at] = term.slope;
+        const double speed = state->v[rows->coupling_component[at]];
         add_wrench(rows, row, info->bodies[1], factor, w, state->at);
         add_wrench(rows, row, info->bodies[0], -factor, w, state->at);
-        rows->gamma[r] += factor * lw_v6_dot(w, state->c);
-        rows->phi[r] += factor * data->q[constraint->coordinates[k]];
+        rows->gamma[r] += factor * lw_v6_dot(w, state->c) - term.curvature * speed * speed;
+        rows->phi[r] += term.value;
     }
 }
 

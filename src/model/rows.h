@@ -57,6 +57,7 @@ typedef struct lw_rows {
     int joint_count, *needed;   /* The joints that the rows need. */
     int *coupling_joint;        /* LW_COUPLING_MAX per constraint: the joint of a coupled speed. */
     int *coupling_component;    /* LW_COUPLING_MAX per constraint: which of the joint's speeds is coupled. */
+    double *coupling_factor;    /* LW_COUPLING_MAX per constraint: the slope of a term where it is. */
 } lw_rows;
 
 /* Which given initial values become rows in assembly. */

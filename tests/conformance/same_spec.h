@@ -182,7 +182,11 @@ static void same_constraint(const lw_constraint_spec *a, const lw_constraint_spe
         for (int k = 0; k < a->terms; k++) {
             same_text(name, "joint", a->joints[k], b->joints[k]);
             same_int(name, "coordinate", a->coordinates[k], b->coordinates[k]);
+            same_text(name, "table", a->tables[k], b->tables[k]);
+            same_int(name, "polynomial", a->polynomial_size[k], b->polynomial_size[k]);
+            same_numbers(name, "polynomial", a->polynomial[k], b->polynomial[k], LW_POLYNOMIAL_MAX);
         }
+        same_numbers(name, "about", a->about, b->about, a->terms);
         return;
     }
     for (int k = 0; k < 2; k++) same_text(name, "body", a->bodies[k], b->bodies[k]);

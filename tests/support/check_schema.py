@@ -24,7 +24,8 @@ FAULTY = """
 body-density-shape-none body-density-without-shape body-inertia-length body-is-list body-kind body-mass-and-density
 body-mass-missing body-mass-negative body-name body-named-ground body-planar-inertia body-point-inertia body-rotation-key
 body-section-is-list body-shape body-shape-size-missing body-shape-wrong-size body-size-without-shape
-body-unknown-key constraint-length-zero constraint-rolling constraint-terms constraint-terms-many constraint-type
+body-unknown-key constraint-length-zero constraint-polynomial-and-table constraint-polynomial-degree
+constraint-rolling constraint-terms constraint-terms-many constraint-type
 force-applied-axes force-applied-nothing force-applied-point-missing force-bushing-count force-bushing-place
 force-drive-nothing force-drive-twice force-friction-negative force-friction-nothing force-law-and-table
 force-spring-one-point force-spring-points-twice force-spring-without-law force-table-both force-table-column

@@ -22,6 +22,7 @@
  * Cost     cubic in the number of unknowns. Allocates: an analysis, not a step.
  */
 #include "formulations/director/director_parts.h"
+#include "model/coupling.h"
 #include "formulations/common/absolute_method_base.h"
 #include "linalg/dense.h"
 #include <linkwork/assemble.h>
@@ -133,14 +134,17 @@ static void row_in_speeds(const lw_director *d, int r, instant at, const double 
     const double *q = at == BEGIN ? d->step.q0 : at == MIDDLE ? d->step.qm : d->step.q1;
     for (int k = 0; k < speeds; k++) out[k * stride] = 0;
     for (int t = row->term; t < row->term + row->terms; t++) {
-        const lw_measure *m = &d->measures[d->terms[t].measure];
+        const lw_director_term *term = &d->terms[t];
+        const lw_measure *m = &d->measures[term->measure];
+        double factor = at == END ? term->end : term->factor;
+        if (at == BEGIN && term->curved) factor = lw_coupling_term(term->curved, term->number, m->from).slope;
         for (int side = 0; side < 2; side++) {
             double wrench[6];
             int body = m->bodies[side];
             if (body == 0) continue;
             lw_director_wrench(q + 12 * body, (at == MIDDLE ? m->D : m->slope) + 12 * side, wrench);
             for (int k = 0; k < speeds; k++)
-                out[k * stride] += d->terms[t].factor * lw_v6_dot(wrench, P + 6 * (body - 1 + d->n * k));
+                out[k * stride] += factor * lw_v6_dot(wrench, P + 6 * (body - 1 + d->n * k));
         }
     }
 }

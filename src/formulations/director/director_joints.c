@@ -126,7 +126,8 @@ static lw_director_row *add_row(builder *b, lw_director_row_kind kind, int joint
 }
 
 static void add_term(builder *b, lw_director_row *row, int measure, double factor) {
-    if (b->writes) b->d->terms[b->terms] = (lw_director_term){.measure = measure, .factor = factor};
+    if (b->writes)
+        b->d->terms[b->terms] = (lw_director_term){.measure = measure, .factor = factor, .end = factor};
     b->terms++;
     row->terms++;
 }
@@ -369,8 +370,12 @@ static void add_constraint(builder *b, int index) {
     } else if (constraint->type == LW_CONSTRAINT_COUPLING) {
         lw_director_row *row = add_row(b, LW_DIRECTOR_CONSTRAINT, -1, index, 0);
         row->constant = constraint->offset;
-        for (int k = 0; k < constraint->terms; k++)
+        for (int k = 0; k < constraint->terms; k++) {
             add_term(b, row, d->coordinate[constraint->coordinates[k]], constraint->factors[k]);
+            if (!b->writes || !constraint->curves) continue;
+            d->terms[b->terms - 1].curved = constraint;
+            d->terms[b->terms - 1].number = k;
+        }
     }
 }
 

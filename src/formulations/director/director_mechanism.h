@@ -29,11 +29,15 @@ typedef struct lw_director_row {
     bool dropped;  /* the row depends on others: it has no multiplier, and is only checked */
 } lw_director_row;
 
-/* One summand of a row. For both bodies of its measure `column` is the block of Newton's matrix (body, row)
+/* One summand of a row: factor times its measure or, in a coupling by a curve, a function of it. The function
+ * has mean slope `factor` in the step, slope `end` at its end, and `change` is the derivative of the former by
+ * the measure's value there. For both bodies of its measure `column` is the block of Newton's matrix (body, row)
  * and `line` the block (row, body); both are -1 for ground. */
 typedef struct lw_director_term {
     int measure;
-    double factor;
+    double factor, end, change;
+    const lw_constraint *curved; /* the coupling whose term number `number` this is; NULL: a mere factor */
+    int number;
     int column[2], line[2];
 } lw_director_term;
 

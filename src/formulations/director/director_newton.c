@@ -13,6 +13,7 @@
  * Cost     O(bodies + rows + elements), no allocation.
  */
 #include "formulations/director/director_parts.h"
+#include "model/coupling.h"
 
 #include <math.h>
 #include <string.h>
@@ -164,7 +165,7 @@ static void add_row(lw_director *d, int r) {
             for (int a = 0; a < d->size; a++) A[a] += d->step.h * term->factor * f[a];
             f = project(d, d->step.q1, body, m->slope + 12 * side, wrench);
             A = lw_block_matrix_at(d->sparse.matrix, term->line[side], &stride);
-            for (int a = 0; a < d->size; a++) A[a * stride] += term->factor * f[a];
+            for (int a = 0; a < d->size; a++) A[a * stride] += term->end * f[a];
         }
     }
 }
@@ -190,8 +191,19 @@ static void add_body(lw_director *d, int i) {
 
 static void find_value(const lw_director *d, lw_director_row *row) {
     row->value = -row->constant;
-    for (int k = row->term; k < row->term + row->terms; k++)
-        row->value += d->terms[k].factor * d->measures[d->terms[k].measure].to;
+    for (int k = row->term; k < row->term + row->terms; k++) {
+        const lw_director_term *term = &d->terms[k];
+        const double to = d->measures[term->measure].to;
+        row->value +=
+            term->curved ? lw_coupling_term(term->curved, term->number, to).value : term->factor * to;
+    }
+}
+
+/* The slopes of curves in the step: the mean one makes D (q1 - q0) the difference of the curve's values. */
+static void find_slopes(lw_director_term *term, const lw_measure *m) {
+    if (!term->curved) return;
+    term->factor = lw_coupling_mean_slope(term->curved, term->number, m->from, m->to, &term->change);
+    term->end = lw_coupling_term(term->curved, term->number, m->to).slope;
 }
 
 void lw_director_row_values(lw_director *d) {
@@ -255,8 +267,13 @@ void lw_director_equations(lw_director *d, bool matrix) {
     for (int k = 0; k < d->measure_count; k++) d->measures[k].element = d->measures[k].force / h;
     for (int r = 0; r < d->row_count; r++) {
         lw_director_row *row = &d->rows[r];
-        for (int k = row->term; k < row->term + row->terms; k++)
-            d->measures[d->terms[k].measure].force += h * d->terms[k].factor * row->lambda;
+        for (int k = row->term; k < row->term + row->terms; k++) {
+            lw_director_term *term = &d->terms[k];
+            lw_measure *m = &d->measures[term->measure];
+            find_slopes(term, m);
+            m->force += h * term->factor * row->lambda;
+            m->stiffness += h * term->change * row->lambda;
+        }
         d->sparse.right[lw_block_matrix_start(d->sparse.matrix, d->n + r)] = -wanted_of_row(d, row);
         if (matrix) add_row(d, r);
     }

@@ -11,6 +11,7 @@
  */
 #include "formulations/director/director_parts.h"
 #include "linalg/dense.h"
+#include "model/coupling.h"
 #include "model/joint.h"
 
 #include <math.h>
@@ -25,7 +26,9 @@ static double along(const lw_director *d, const lw_director_row *row, const doub
     double sum = 0, L = d->length;
     for (int t = row->term; t < row->term + row->terms; t++) {
         const lw_measure *m = &d->measures[d->terms[t].measure];
-        double factor = d->terms[t].factor;
+        double factor = d->terms[t].curved
+                            ? lw_coupling_term(d->terms[t].curved, d->terms[t].number, m->from).slope
+                            : d->terms[t].factor;
         for (int side = 0; side < 2; side++) {
             int body = m->bodies[side];
             double w[6];

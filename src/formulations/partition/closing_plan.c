@@ -17,6 +17,7 @@
  * Cost     O(steps (edges + rings)), no allocation.
  */
 #include "formulations/partition/closing_parts.h"
+#include "model/coupling.h"
 
 #include <stdio.h>
 
@@ -332,7 +333,7 @@ static bool find_coupling(const lw_closing *c, lw_closing_step *s) {
             missing++;
             *s = (lw_closing_step){.kind = LW_STEP_COUPLED, .edges = {e, k, -1}, .term = i};
         }
-        if (missing == 1 && constraint->factors[s->term] != 0) return true;
+        if (missing == 1 && lw_coupling_is_linear(constraint, s->term)) return true;
     }
     return false;
 }

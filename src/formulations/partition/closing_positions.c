@@ -13,6 +13,7 @@
  */
 #include "formulations/partition/closing_dyads.h"
 #include "formulations/partition/closing_parts.h"
+#include "model/coupling.h"
 #include "model/joint.h"
 
 /* --- geometry of a step ------------------------------------------------------------------------------- */
@@ -176,9 +177,9 @@ static void coupled(lw_closing *c, const lw_closing_step *s) {
         if (k == s->term) continue;
         int e = c->edge_of_speed[constraint->speeds[k]];
         if (!c->known[constraint->speeds[k]]) read_coordinates(c, e);
-        sum -= constraint->factors[k] * c->trial[constraint->coordinates[k]];
+        sum -= lw_coupling_term(constraint, k, c->trial[constraint->coordinates[k]]).value;
     }
-    c->trial[constraint->coordinates[s->term]] = sum / constraint->factors[s->term];
+    c->trial[constraint->coordinates[s->term]] = lw_coupling_solve(constraint, s->term, sum);
     by_coordinates(c, s->edges[0]);
 }
 

@@ -21,8 +21,31 @@ static bool read_distance(lw_reader *reader, const lw_yaml *entry, lw_constraint
     return good;
 }
 
+/* The curve of a term: about, polynomial or table. */
+static bool read_curve(lw_reader *reader, const lw_yaml *term, int k, lw_constraint_spec *constraint) {
+    static const char *const remedy = "give 2 to 5 coefficients, e.g. polynomial: [0, 1, 0, 0.2]";
+    const lw_yaml *list = lw_yaml_get(term, "polynomial"), *table = lw_yaml_get(term, "table");
+    lw_reader_key_number(reader, term, "about", LW_ANY_QUANTITY, &constraint->about[k]);
+    if (list && table) {
+        lw_reader_fault(reader, table->place, "give one of both", "a term has a polynomial and a table");
+        return false;
+    }
+    if (table) constraint->tables[k] = lw_reader_text(reader, table, "table");
+    if (table) return constraint->tables[k] != NULL;
+    if (!list) return true;
+    if (list->kind != LW_YAML_LIST || list->count < 2 || list->count > LW_POLYNOMIAL_MAX) {
+        lw_reader_fault(reader, list->place, remedy,
+                        "polynomial must be a list of 2 to %d coefficients, from that of x^0 on",
+                        LW_POLYNOMIAL_MAX);
+        return false;
+    }
+    constraint->polynomial_size[k] = (int)list->count;
+    return lw_reader_numbers(reader, list, "polynomial", LW_ANY_QUANTITY, list->count,
+                             constraint->polynomial[k]);
+}
+
 static bool read_coupling(lw_reader *reader, const lw_yaml *entry, lw_constraint_spec *constraint) {
-    static const char *const keys[] = {"joint", "coordinate", "factor", NULL};
+    static const char *const keys[] = {"joint", "coordinate", "factor", "about", "polynomial", "table", NULL};
     static const char *const remedy = "give terms: [{joint: a, factor: 1}, {joint: b, factor: -2}]";
     const lw_yaml *terms = lw_reader_need(reader, entry, "terms", remedy);
     lw_reader_key_number(reader, entry, "offset", LW_ANY_QUANTITY, &constraint->offset);
@@ -45,6 +68,7 @@ static bool read_coupling(lw_reader *reader, const lw_yaml *entry, lw_constraint
         constraint->factors[k] = 1;
         lw_reader_key_number(reader, term, "factor", LW_ANY_QUANTITY, &constraint->factors[k]);
         constraint->joints[k] = joint ? joint->name : NULL;
+        good = read_curve(reader, term, (int)k, constraint) && good;
         good = joint && lw_reader_coordinate(reader, term, joint, &constraint->coordinates[k]) && good;
     }
     return good;

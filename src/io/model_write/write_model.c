@@ -373,6 +373,11 @@ static void put_coupling(lw_writer *w, const lw_spec *spec, const lw_names *join
         if (k > 0) w->part = brace; /* A line may be broken here. */
         put_coordinate(w, find_joint(spec, joints, name), name, constraint->coordinates[k]);
         lw_write_number(w, "factor", constraint->factors[k]);
+        if (!lw_nothing(&constraint->about[k], 1)) lw_write_number(w, "about", constraint->about[k]);
+        const int size = constraint->polynomial_size[k];
+        if (size > 0 && size <= LW_POLYNOMIAL_MAX)
+            lw_write_numbers(w, "polynomial", constraint->polynomial[k], size);
+        if (constraint->tables[k]) lw_write_word(w, "table", constraint->tables[k]);
         lw_close(w);
     }
     lw_put(w, "]");

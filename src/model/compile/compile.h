@@ -132,6 +132,9 @@ lw_status lw_compile_tables(lw_compiler *compiler);
 /* Reports a table in a motion whose slope jumps; returns whether there is one. */
 bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint, const lw_function *function);
 
+/* compile_coupling.c: the curves of the terms of a coupling; NULL if all are linear, or memory is out. */
+const lw_coupling_curve *lw_compile_curves(lw_compiler *compiler, const lw_constraint_spec *spec);
+
 /* validate.c: false after an error. */
 bool lw_validate_body(lw_compiler *compiler, const lw_body_spec *body);
 bool lw_validate_joint(lw_compiler *compiler, const lw_joint_spec *joint);

@@ -558,6 +558,7 @@ static void compile_coupling(lw_compiler *compiler, const lw_constraint_spec *sp
                          "give at least one that is not zero", "all its factors are zero");
     constraint->terms = spec->terms;
     constraint->offset = spec->offset;
+    constraint->curves = lw_compile_curves(compiler, spec);
 }
 
 static void compile_constraint(lw_compiler *compiler, const lw_constraint_spec *spec,
@@ -598,5 +599,5 @@ lw_status lw_compile_constraints(lw_compiler *compiler) {
         if (!model->constraints[k].name) return LW_ERROR_MEMORY;
         compile_constraint(compiler, &spec->constraints[k], &model->constraints[k]);
     }
-    return LW_OK;
+    return lw_arena_failed(model->arena) || lw_arena_failed(compiler->scratch) ? LW_ERROR_MEMORY : LW_OK;
 }

@@ -321,6 +321,7 @@ lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constr
     copy.name = copy_name(&copier, constraint->name);
     copy_texts(&copier, copy.bodies, 2);
     copy_texts(&copier, copy.joints, LW_COUPLING_MAX);
+    copy_texts(&copier, copy.tables, LW_COUPLING_MAX);
 
     lw_constraint_spec *list = with_room(spec->arena, spec->constraints, spec->constraint_count,
                                          &spec->constraint_capacity, sizeof *list);

@@ -81,10 +81,12 @@ static const field force_fields[] = {
     FIELD(lw_force_spec, coulomb),         FIELD(lw_force_spec, smoothing),
     FIELD(lw_force_spec, limit),           {0, 0}};
 static const field constraint_fields[] = {
-    FIELD(lw_constraint_spec, points), FIELD(lw_constraint_spec, length),
-    FIELD(lw_constraint_spec, radius), FIELD(lw_constraint_spec, axis),
-    FIELD(lw_constraint_spec, normal), FIELD(lw_constraint_spec, factors),
-    FIELD(lw_constraint_spec, offset), {0, 0}};
+    FIELD(lw_constraint_spec, points),     FIELD(lw_constraint_spec, length),
+    FIELD(lw_constraint_spec, radius),     FIELD(lw_constraint_spec, axis),
+    FIELD(lw_constraint_spec, normal),     FIELD(lw_constraint_spec, factors),
+    FIELD(lw_constraint_spec, offset),     FIELD(lw_constraint_spec, about),
+    FIELD(lw_constraint_spec, polynomial), {0, 0}};
+enum { CONSTRAINT_USUAL = 7 }; /* As of joints. */
 static const field frame_fields[] = {FIELD(lw_frame_spec, position), FIELD(lw_frame_spec, rotation), {0, 0}};
 static const field start_fields[] = {FIELD(lw_start_spec, q), FIELD(lw_start_spec, v), {0, 0}};
 static const field state_fields[] = {FIELD(lw_state_spec, start), {0, 0}};
@@ -336,10 +338,18 @@ static void walk_constraint(lw_spec_walk *w, lw_constraint_spec *constraint) {
     LW_WALK_ENUM(w, constraint->frame, lw_geometry_frame, LW_GEOMETRY_BODY + 1);
     for (int side = 0; side < 2; side++) lw_walk_text(w, &constraint->bodies[side]);
     lw_walk_int(w, &constraint->terms, INT_MIN, INT_MAX);
-    walk_fields(w, constraint_fields, constraint);
+    for (int k = 0; k < CONSTRAINT_USUAL; k++) walk_field(w, &constraint_fields[k], constraint);
+    bool more = !lw_walk_reading(w) && any_in(constraint_fields + CONSTRAINT_USUAL, constraint);
     for (int k = 0; k < LW_COUPLING_MAX; k++) {
         lw_walk_text(w, &constraint->joints[k]);
         lw_walk_int(w, &constraint->coordinates[k], INT_MIN, INT_MAX);
+        more = more || (!lw_walk_reading(w) && (constraint->polynomial_size[k] || constraint->tables[k]));
+    }
+    lw_walk_flag(w, &more);
+    if (more) walk_fields(w, constraint_fields + CONSTRAINT_USUAL, constraint);
+    for (int k = 0; k < LW_COUPLING_MAX && more; k++) {
+        lw_walk_text(w, &constraint->tables[k]);
+        lw_walk_int(w, &constraint->polynomial_size[k], INT_MIN, INT_MAX);
     }
     lw_walk_place(w, &constraint->place);
 }
