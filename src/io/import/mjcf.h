@@ -102,7 +102,8 @@ typedef struct mj_tendon {
     int count;
     const int *items; /* joints or sites */
     const double *coef;
-    double stiffness, damping, springlength[2];
+    double stiffness[3], damping[3]; /* polynomials */
+    double springlength[2];
     double length0; /* in the drawn configuration */
 } mj_tendon;
 
@@ -230,6 +231,9 @@ void mj_make_joints(mj_reader *reader);   /* mjcf_joints.c */
 void mj_make_springs(mj_reader *reader);  /* mjcf_springs.c: passive forces of joints, weight compensation */
 void mj_read_tendons(mj_reader *reader);  /* mjcf_tendons.c */
 void mj_make_tendons(mj_reader *reader);
+/* Length or rate of a tendon as an expression, and a force along it, which lengthens it. */
+const char *mj_tendon_text(mj_reader *reader, const mj_tendon *tendon, bool rate);
+void mj_pull(mj_reader *reader, const mj_tendon *tendon, const char *name, const char *force);
 void mj_make_equality(mj_reader *reader); /* mjcf_equality.c */
 void mj_make_actuators(mj_reader *reader, const lw_xml *key); /* mjcf_actuators.c; key: whose ctrl to take */
 const lw_xml *mj_make_keys(mj_reader *reader);                /* mjcf_keys.c; returns the chosen one */
