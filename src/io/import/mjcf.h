@@ -145,7 +145,8 @@ typedef struct mj_reader {
         no_gravity;
     mj_table classes, bodies, joints, geoms, sites, tendons, meshes, materials;
     int nq, nv;
-    const double *weights; /* mjcf_weights.c; NULL: not computed yet */
+    const double *weights, *factor; /* mjcf_weights.c; NULL: not computed yet */
+    double *work;
 } mj_reader;
 
 #define MJ_AT(reader, list, type, index) (&((type *)(reader)->list.items)[index])
@@ -220,9 +221,11 @@ void mj_add_inertia(double *mass, double com[3], double inertia[6], double more,
 
 /* --- mjcf_weights.c -------------------------------------------------------------------------------- */
 
-/* The diagonal of the mass matrix in the drawn configuration, and that of its inverse (averaged over the
- * rotations of a ball): arrays of reader->nv in the arena, NULL if memory is out. */
-bool mj_weights(mj_reader *reader, const double **diagonal, const double **inverse);
+/* The diagonal of the inverse of the mass matrix in the drawn configuration, averaged over the rotations of a
+ * ball: reader->nv numbers, NULL if there is none. */
+const double *mj_weights(mj_reader *reader);
+/* The inertia that a force feels which has these moments on these speeds; 0 if there is none. */
+double mj_felt_inertia(mj_reader *reader, const int *dofs, const double *moments, int count);
 
 /* --- the second pass ------------------------------------------------------------------------------- */
 

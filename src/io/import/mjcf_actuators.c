@@ -138,6 +138,7 @@ static bool limited(const mj_reader *reader, int how, const double range[2]) {
 /* text + factor*what, without what is zero. */
 static const char *plus(mj_reader *reader, const char *text, double factor, const char *what) {
     if (factor == 0) return text;
+    if (factor == 1 && what && !text[0]) return what;
     return lw_import_print(reader->importer, "%s%s%s%s%s", text, text[0] ? " + " : "",
                            mj_digits(reader, factor), what ? "*" : "", what ? what : "");
 }
@@ -271,17 +272,28 @@ static void drive_site(mj_reader *reader, const mj_drive *drive, const mj_site *
 
 /* The damping that a damping ratio of a servo means: 2 ratio sqrt(kp I), with the inertia I that the
  * actuator feels in the drawn configuration. */
-static void damp(mj_reader *reader, mj_actuator *a, const mj_joint *joint, const mj_tendon *tendon) {
-    const double *diagonal;
-    if (a->dampratio == 0 || !mj_weights(reader, &diagonal, NULL)) return;
-    double mass = 0;
-    const double gear2 = a->gear[0] * a->gear[0];
-    if (joint && joint->type <= MJ_SLIDE && gear2 > 0) mass = diagonal[joint->dof] / gear2;
-    for (int k = 0; tendon && !tendon->spatial && k < tendon->count; k++) {
-        const double moment = a->gear[0] * tendon->coef[k];
-        if (moment != 0) mass += diagonal[MJ_JOINT(reader, tendon->items[k])->dof] / (moment * moment);
+static void damp(mj_reader *reader, const lw_xml *node, mj_actuator *a, const mj_joint *joint,
+                 const mj_tendon *tendon) {
+    double inertia = 0;
+    if (a->dampratio == 0) return;
+    if (joint && joint->type <= MJ_SLIDE) inertia = mj_felt_inertia(reader, &joint->dof, &a->gear[0], 1);
+    if (tendon && !tendon->spatial && tendon->count > 0) {
+        int *dofs = LW_NEW(reader->arena, int, tendon->count);
+        double *moments = LW_NEW(reader->arena, double, tendon->count);
+        if (!dofs || !moments) {
+            reader->importer->out_of_memory = true;
+            return;
+        }
+        for (int k = 0; k < tendon->count; k++) {
+            dofs[k] = MJ_JOINT(reader, tendon->items[k])->dof;
+            moments[k] = a->gear[0] * tendon->coef[k];
+        }
+        inertia = mj_felt_inertia(reader, dofs, moments, tendon->count);
     }
-    a->bias[2] = -2 * a->dampratio * sqrt(fmax(0, a->gain[0] * mass));
+    if (inertia == 0)
+        lw_import_note_of(reader->importer, node->place, "damping ratios of servos",
+                          "left out where no inertia can be given for them: these servos are not damped");
+    a->bias[2] = -2 * a->dampratio * sqrt(fmax(0, a->gain[0] * inertia));
 }
 
 static void add_input(mj_reader *reader, mj_drive *drive, double start) {
@@ -356,7 +368,7 @@ static void make_actuator(mj_reader *reader, const lw_xml *node, int index, doub
                  a->ctrlrange[0], a->ctrlrange[1]);
         return;
     }
-    damp(reader, a, joint, tendon);
+    damp(reader, node, a, joint, tendon);
     add_input(reader, &drive, start);
     if (joint)
         drive_joint(reader, &drive, joint, sharing(reader, target));

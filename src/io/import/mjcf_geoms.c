@@ -40,7 +40,7 @@ static bool read_size(mj_reader *reader, const mj_element *element, mj_geom_type
     if (between) {
         /* The length is that between the points, and the others come first. */
         if (type == BOX || type == ELLIPSOID)
-            given[1] = count < 2 ? given[0] : given[1], given[2] = length / 2;
+            given[1] = given[0], given[2] = length / 2;
         else
             given[1] = length / 2;
         if (count > 0) count = 3;

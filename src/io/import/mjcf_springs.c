@@ -32,11 +32,12 @@ static const char *law(mj_reader *reader, const double c[3], const char *square,
 
 /* stiffness and damping from springdamper; false if there is none. */
 static bool from_time_constant(mj_reader *reader, mj_joint *joint) {
-    const double *inverse, T = joint->springdamper[0], ratio = joint->springdamper[1];
+    const double T = joint->springdamper[0], ratio = joint->springdamper[1];
     const int n = joint->type == MJ_FREE ? 6 : joint->type == MJ_BALL ? 3 : 1;
     double sum = 0;
     if (!(T > 0) || !(ratio > 0)) return false;
-    if (!mj_weights(reader, NULL, &inverse)) return false;
+    const double *inverse = mj_weights(reader);
+    if (!inverse) return false;
     for (int k = 0; k < n; k++) sum += inverse[joint->dof + k];
     if (!(sum > 0)) return false;
     const double inertia = n / sum;

@@ -4,7 +4,8 @@
  * With the twist of body b, angular part w_b and velocity of its centre u_b per unit speed of coordinate i,
  *     M_ij = sum_b  m_b u_bi . u_bj + w_bi . J_b w_bj,      M_ii += armature_i,
  * over the bodies that both coordinates move. Linear speeds of free joints are along world axes, angular ones
- * and those of balls along body axes. The inverse's diagonal comes from a Cholesky factor.
+ * and those of balls along body axes. What a force along x'v feels as inertia is 1 / (x' M^-1 x), by a Cholesky
+ * factor of M.
  *
  * Cost     O(bodies x coordinates^2) + O(coordinates^3), once, and only if a file asks for it.
  */
@@ -69,41 +70,42 @@ static void add_body(mj_reader *reader, int b, double *columns, int *dofs, doubl
     }
 }
 
-/* The diagonal of the inverse of M = L L', n x n: (M^-1)_kk is the square of the length of column k of L^-1.
- * M becomes L; work is of n. False if M is not positive. */
-static bool inverse_diagonal(int n, double *M, double *out, double *work) {
+/* M = L L' of n x n: M becomes L. False if M is not positive. */
+static bool factorise(int n, double *M) {
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
-            double sum = M[(size_t)i * (size_t)n + (size_t)j];
-            for (int k = 0; k < j; k++)
-                sum -= M[(size_t)i * (size_t)n + (size_t)k] * M[(size_t)j * (size_t)n + (size_t)k];
+            double *row = M + (size_t)i * (size_t)n, *other = M + (size_t)j * (size_t)n, sum = row[j];
+            for (int k = 0; k < j; k++) sum -= row[k] * other[k];
             if (i == j && !(sum > 0)) return false;
-            M[(size_t)i * (size_t)n + (size_t)j] = i == j ? sqrt(sum) : sum / M[(size_t)j * (size_t)n + (size_t)j];
+            row[j] = i == j ? sqrt(sum) : sum / other[j];
         }
-    for (int k = 0; k < n; k++) {
-        out[k] = 0;
-        for (int i = k; i < n; i++) {
-            double sum = i == k ? 1 : 0;
-            for (int j = k; j < i; j++) sum -= M[(size_t)i * (size_t)n + (size_t)j] * work[j];
-            work[i] = sum / M[(size_t)i * (size_t)n + (size_t)i];
-            out[k] += work[i] * work[i];
-        }
-    }
     return true;
+}
+
+/* x' M^-1 x = |L^-1 x|^2, with x in work, of which the first entries are zero. */
+static double inverse_form(int n, const double *L, double *work, int first) {
+    double square = 0;
+    for (int i = first; i < n; i++) {
+        const double *row = L + (size_t)i * (size_t)n;
+        for (int j = first; j < i; j++) work[i] -= row[j] * work[j];
+        work[i] /= row[i];
+        square += work[i] * work[i];
+    }
+    return square;
 }
 
 /* Averages over the axes of a rotation, as MuJoCo does. */
 static void average(double *x) { x[0] = x[1] = x[2] = (x[0] + x[1] + x[2]) / 3; }
 
-bool mj_weights(mj_reader *reader, const double **diagonal, const double **inverse) {
+const double *mj_weights(mj_reader *reader) {
     const int n = reader->nv;
     if (!reader->weights && n > 0 && n <= MOST_COORDINATES) {
         double *M = LW_NEW(reader->arena, double, (size_t)n * (size_t)n);
-        double *columns = LW_NEW(reader->arena, double, 6 * n), *out = LW_NEW(reader->arena, double, 2 * n);
+        double *columns = LW_NEW(reader->arena, double, 6 * n), *out = LW_NEW(reader->arena, double, n);
         int *dofs = LW_NEW(reader->arena, int, n);
         if (!M || !columns || !out || !dofs) {
             reader->importer->out_of_memory = true;
-            return false;
+            return NULL;
         }
         for (int b = 1; b < reader->bodies.count; b++) add_body(reader, b, columns, dofs, M);
         for (int j = 0; j < reader->joints.count; j++) {
@@ -114,17 +116,28 @@ bool mj_weights(mj_reader *reader, const double **diagonal, const double **inver
                 M[at * (size_t)n + at] += joint->armature;
             }
         }
-        for (int i = 0; i < n; i++) out[i] = M[(size_t)i * (size_t)n + (size_t)i];
-        if (!inverse_diagonal(n, M, out + n, columns)) return false;
+        if (!factorise(n, M)) return NULL;
+        for (int k = 0; k < n; k++) {
+            memset(columns, 0, (size_t)n * sizeof *columns);
+            columns[k] = 1;
+            out[k] = inverse_form(n, M, columns, k);
+        }
         for (int j = 0; j < reader->joints.count; j++) {
             const mj_joint *joint = MJ_JOINT(reader, j);
-            if (joint->type == MJ_BALL || joint->type == MJ_FREE) average(out + n + joint->dof);
-            if (joint->type == MJ_FREE) average(out + n + joint->dof + 3);
+            if (joint->type == MJ_BALL || joint->type == MJ_FREE) average(out + joint->dof);
+            if (joint->type == MJ_FREE) average(out + joint->dof + 3);
         }
         reader->weights = out;
+        reader->factor = M;
+        reader->work = columns;
     }
-    if (!reader->weights) return false;
-    if (diagonal) *diagonal = reader->weights;
-    if (inverse) *inverse = reader->weights + n;
-    return true;
+    return reader->weights;
+}
+
+double mj_felt_inertia(mj_reader *reader, const int *dofs, const double *moments, int count) {
+    if (!mj_weights(reader)) return 0;
+    memset(reader->work, 0, (size_t)reader->nv * sizeof *reader->work);
+    for (int k = 0; k < count; k++) reader->work[dofs[k]] += moments[k];
+    const double inverse = inverse_form(reader->nv, reader->factor, reader->work, 0);
+    return inverse > 0 ? 1 / inverse : 0;
 }
