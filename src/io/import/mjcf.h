@@ -145,6 +145,7 @@ typedef struct mj_reader {
         no_gravity;
     mj_table classes, bodies, joints, geoms, sites, tendons, meshes, materials;
     int nq, nv;
+    bool posed; /* bodies of the spec have poses: the axes of translations need them */
     const double *weights, *factor; /* mjcf_weights.c; NULL: not computed yet */
     double *work;
 } mj_reader;
@@ -230,7 +231,9 @@ double mj_felt_inertia(mj_reader *reader, const int *dofs, const double *moments
 /* --- the second pass ------------------------------------------------------------------------------- */
 
 void mj_make_bodies(mj_reader *reader);   /* mjcf_spec.c: bodies, frames, shapes */
+void mj_give_pose(const mj_reader *reader, const mj_body *body, lw_body_spec *spec);
 void mj_make_joints(mj_reader *reader);   /* mjcf_joints.c */
+bool mj_needs_poses(const mj_reader *reader);
 void mj_make_springs(mj_reader *reader);  /* mjcf_springs.c: passive forces of joints, weight compensation */
 void mj_read_tendons(mj_reader *reader);  /* mjcf_tendons.c */
 void mj_make_tendons(mj_reader *reader);

@@ -5,7 +5,8 @@
  *   weld      two frames coincide: a weld that is cut. Rotation of body 2 in body 1 is relpose's, and the
  *             anchor of body 2 lies at its position; without relpose all is as drawn.
  *   joint     y - y0 = sum a_k (x - x0)^k with the drawn coordinates x0, y0: a coupling.
- *   tendon    the same with the lengths of fixed tendons; of the second tendon only a_0 and a_1.
+ *   tendon    the same with the lengths of fixed tendons; of the second tendon only a_0 and a_1. A tendon of two
+ *             sites that keeps its length: a distance.
  *
  * Two connects between the same bodies are a hinge: with loops = joints they become a revolute joint, if the
  * two points are as far from each other on both bodies.
@@ -185,6 +186,23 @@ static bool add_terms(mj_reader *reader, lw_constraint_spec *coupling, int joint
     return true;
 }
 
+/* A spatial tendon of two sites whose length is held: a distance. */
+static void add_distance(mj_reader *reader, const lw_xml *node, const mj_tendon *tendon, double longer) {
+    lw_constraint_spec distance = {.type = LW_CONSTRAINT_DISTANCE,
+                                   .frame = LW_GEOMETRY_BODY,
+                                   .length = tendon->length0 + longer,
+                                   .place = node->place};
+    if (!tendon->usable || tendon->count != 2 || lw_xml_find(node, "tendon2") || !(distance.length > 0)) {
+        mj_error(reader, node, NULL, "let a tendon of two sites keep a positive length",
+                 "this equality of a path over sites is not read");
+        return;
+    }
+    for (int k = 0; k < 2; k++) distance.bodies[k] = MJ_SITE(reader, tendon->items[k])->spec_name;
+    distance.name = lw_import_own_name(reader->importer, &reader->importer->constraints,
+                                       lw_xml_get(node, "name") ? lw_xml_get(node, "name") : tendon->name);
+    lw_import_add_constraint(reader->importer, &distance);
+}
+
 static void add_coupling(mj_reader *reader, const lw_xml *node) {
     const mj_element element = {node, -1, "equality"};
     const bool tendons = lw_xml_is(node, "tendon");
@@ -199,6 +217,11 @@ static void add_coupling(mj_reader *reader, const lw_xml *node) {
             mj_error(reader, node, name ? key : NULL, "give the name of one",
                      name ? "there is no %s \"%.60s\"" : "%s1 is missing%.0s", tendons ? "tendon" : "joint",
                      name ? name : "");
+            return;
+        }
+        if (tendons && k == 0 && MJ_TENDON(reader, found[0])->spatial) {
+            (void)mj_numbers(reader, &element, "polycoef", 1, 5, curve);
+            add_distance(reader, node, MJ_TENDON(reader, found[0]), curve[0]);
             return;
         }
         const bool fits = tendons ? !MJ_TENDON(reader, found[k])->spatial

@@ -75,6 +75,17 @@ static lw_joint_type together(const mj_joint *j, int count, double point[3]) {
     return LW_JOINT_TYPES;
 }
 
+bool mj_needs_poses(const mj_reader *reader) {
+    for (int k = 1; k < reader->bodies.count; k++) {
+        const mj_body *body = MJ_BODY(reader, k);
+        double point[3];
+        if (body->joint_count > 0 &&
+            together(MJ_JOINT(reader, body->first_joint), body->joint_count, point) == LW_JOINT_TRANSLATION)
+            return true;
+    }
+    return false;
+}
+
 /* What one coordinate of a joint has of its own. */
 static void give_coordinate(mj_reader *reader, lw_joint_spec *spec, int coordinate, const mj_joint *joint) {
     if (joint->type > MJ_SLIDE) {
@@ -146,6 +157,19 @@ static void add_joint(mj_reader *reader, lw_joint_type type, int index, int coun
     lw_import_add_joint(reader->importer, &spec);
 }
 
+/* The name of a joint that several make: what their names have in common before a last dot, NAME.x, NAME.y, or
+ * that of the body. */
+static const char *common_name(mj_reader *reader, const mj_body *body) {
+    const mj_joint *first = MJ_JOINT(reader, body->first_joint);
+    const char *dot = first->named ? strrchr(first->name, '.') : NULL;
+    const size_t length = dot ? (size_t)(dot - first->name) : 0;
+    for (int k = 1; k < body->joint_count && length > 0; k++) {
+        const mj_joint *joint = MJ_JOINT(reader, body->first_joint + k);
+        if (!joint->named || strncmp(joint->name, first->name, length + 1) != 0) return body->name;
+    }
+    return length > 0 ? lw_import_print(reader->importer, "%.*s", (int)length, first->name) : body->name;
+}
+
 /* The joints of one body: one of the spec if that is what they are, or a chain. */
 static void make_chain(mj_reader *reader, int k) {
     lw_importer *importer = reader->importer;
@@ -157,7 +181,7 @@ static void make_chain(mj_reader *reader, int k) {
     const lw_joint_type type = together(MJ_JOINT(reader, index), count, point);
     if (type != LW_JOINT_TYPES) {
         add_joint(reader, type, index, count, point,
-                  lw_import_own_name(importer, &importer->joints, body->name),
+                  lw_import_own_name(importer, &importer->joints, common_name(reader, body)),
                   (const char *[]){from, body->spec_name}, &local);
         return;
     }
@@ -172,11 +196,8 @@ static void make_chain(mj_reader *reader, int k) {
         if (i < count - 1) {
             (void)snprintf(name, sizeof name, "%.120s.%.120s", body->name, own);
             to = lw_import_own_name(importer, &importer->bodies, name);
-            lw_body_spec between = {.name = to, .has_pose = true, .place = body->node->place};
-            lw_pose_parts(&body->world, between.position, between.rotation);
-            if (between.rotation[0] == 0 && between.rotation[1] == 0 && between.rotation[2] == 0 &&
-                between.rotation[3] == 0)
-                between.rotation[0] = 1;
+            lw_body_spec between = {.name = to, .place = body->node->place};
+            mj_give_pose(reader, body, &between);
             lw_import_add_body(importer, &between);
         }
         add_joint(reader, single(joint->type), index + i, 1, joint->pos, own, (const char *[]){from, to},

@@ -44,8 +44,17 @@ static void add_frame(mj_reader *reader, const char *name, const mj_body *body, 
     lw_import_add_frame(reader->importer, name, MJ_BODY(reader, body->host)->spec_name, &whole, place);
 }
 
+void mj_give_pose(const mj_reader *reader, const mj_body *body, lw_body_spec *spec) {
+    if (!reader->posed) return;
+    spec->has_pose = true;
+    lw_pose_parts(&body->world, spec->position, spec->rotation);
+    const double *q = spec->rotation;
+    if (q[0] == 0 && q[1] == 0 && q[2] == 0 && q[3] == 0) spec->rotation[0] = 1;
+}
+
 void mj_make_bodies(mj_reader *reader) {
     lw_importer *importer = reader->importer;
+    reader->posed = mj_needs_poses(reader);
     choose_hosts(reader);
     /* Bodies have the first choice of names, which frames share with them. */
     for (int pass = 0; pass < 2; pass++)
@@ -61,13 +70,10 @@ void mj_make_bodies(mj_reader *reader) {
         lw_shape_list shapes = {NULL, 0, 0};
         lw_body_spec spec = {.name = body->spec_name,
                              .mass = body->mass,
-                             .has_pose = true,
                              .place = body->node->place};
         lw_v3_copy(body->com, spec.com);
         memcpy(spec.inertia, body->inertia, sizeof spec.inertia);
-        lw_pose_parts(&body->world, spec.position, spec.rotation);
-        if (spec.rotation[0] == 0 && spec.rotation[1] == 0 && spec.rotation[2] == 0 && spec.rotation[3] == 0)
-            spec.rotation[0] = 1;
+        mj_give_pose(reader, body, &spec);
         for (int i = 1; i < reader->bodies.count; i++) {
             const mj_body *other = MJ_BODY(reader, i);
             if (other->host != k || i == k) continue;
