@@ -42,7 +42,7 @@ int cli_read_spec(const cli_command *command, const char *path, const lw_setting
                   const cli_changes *changes, cli_model *loaded, lw_status *status) {
     const lw_import_format format = lw_import_format_of(path);
     *status = LW_OK;
-    if (format == LW_FORMAT_MODEL || format == LW_FORMAT_UNKNOWN) {
+    if (format == LW_FORMAT_MODEL) {
         const int result = refuse_options(command, path, changes);
         const lw_read_options options = {settings, (size_t)changes->settings.count, changes->any_path};
         if (result != CLI_DONE) return result;

@@ -222,7 +222,7 @@ lw_import_format lw_import_format_of_text(const char *text, size_t length) {
     if (length >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
     for (;;) {
         while (at < last && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
-        if (at >= last) return LW_FORMAT_UNKNOWN;
+        if (at >= last) return LW_FORMAT_MODEL; /* which says that nothing is there */
         if (*at != '<') return LW_FORMAT_MODEL;
         const char *next = behind(at, last, "<?", "?>");
         if (!next) next = behind(at, last, "<!--", "-->");

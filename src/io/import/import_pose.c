@@ -82,6 +82,32 @@ void lw_inertia_in(const lw_pose *inertial, const double inertia[6], double com[
         lw_s3_rotate(inertial->R, inertia, out);
 }
 
+/* Adds to an inertia about c that of a mass whose centre is elsewhere, by the theorem of parallel axes. */
+static void add_about(const double c[3], double mass, const double com[3], const double own[6],
+                      double inertia[6]) {
+    double d[3];
+    lw_v3_sub(com, c, d);
+    const double square = lw_v3_dot(d, d);
+    for (int k = 0; k < 3; k++) inertia[k] += own[k] + mass * (square - d[k] * d[k]);
+    inertia[3] += own[3] - mass * d[0] * d[1];
+    inertia[4] += own[4] - mass * d[0] * d[2];
+    inertia[5] += own[5] - mass * d[1] * d[2];
+}
+
+void lw_inertia_add(lw_body_spec *body, double mass, const double com[3], const double inertia[6],
+                    const lw_pose *pose) {
+    double centre[3], moments[6], both[3] = {0, 0, 0}, sum[6] = {0, 0, 0, 0, 0, 0};
+    lw_pose_point(pose->R, pose->p, com, centre);
+    lw_s3_rotate(pose->R, inertia, moments);
+    const double total = body->mass + mass;
+    for (int k = 0; k < 3 && total > 0; k++) both[k] = (body->mass * body->com[k] + mass * centre[k]) / total;
+    add_about(both, body->mass, body->com, body->inertia, sum);
+    add_about(both, mass, centre, moments, sum);
+    body->mass = total;
+    lw_v3_copy(both, body->com);
+    memcpy(body->inertia, sum, sizeof sum);
+}
+
 static void put_axes(lw_joint_geometry *geometry, const lw_pose *frame, const double (*axes)[3], int count) {
     lw_v3_copy(frame->p, geometry->point);
     geometry->axis_count = count;

@@ -27,6 +27,10 @@ void lw_pose_parts(const lw_pose *pose, double position[3], double rotation[4]);
  * inertia xx, yy, zz, xy, xz, yz in its axes. */
 void lw_inertia_in(const lw_pose *inertial, const double inertia[6], double com[3], double out[6]);
 
+/* Adds the mass properties of a part, given in its own frame, to a body. */
+void lw_inertia_add(lw_body_spec *body, double mass, const double com[3], const double inertia[6],
+                    const lw_pose *pose);
+
 /* The geometry of a joint in the frames of its two bodies, from the pose of the joint's frame on each side
  * and the directions in that frame: the axis or normal (unit vectors) for joints that have one, both axes of
  * a universal joint. Joints without axes have those of the frame. x: the x direction of a planar joint; NULL:

@@ -161,6 +161,23 @@ void lw_import_add_motor(lw_importer *importer, const char *joint, lw_joint_type
     lw_import_add_force(importer, &drive);
 }
 
+bool lw_import_limits(lw_importer *importer, double lower, double upper, double limits[2], lw_place place,
+                      const char *object) {
+    const double none = 1e15;
+    limits[0] = limits[1] = 0;
+    if (!(lower < upper)) {
+        lw_import_warning_once(importer, "limits", place, object,
+                               "give lower < upper, or make the joint fixed if it shall not move",
+                               "limits %g .. %g leave no room to move; the joint moves without limits", lower,
+                               upper);
+        return false;
+    }
+    if (lower <= -none && upper >= none) return true;
+    limits[0] = lower <= -none ? -HUGE_VAL : lower;
+    limits[1] = upper >= none ? HUGE_VAL : upper;
+    return true;
+}
+
 /* --- shapes --------------------------------------------------------------------------------------- */
 
 int lw_import_colour(const double rgb[3]) {

@@ -34,6 +34,11 @@ void lw_import_add_coupling(lw_importer *importer, const char *name, const char 
 void lw_import_add_motor(lw_importer *importer, const char *joint, lw_joint_type type, int coordinate,
                          lw_place place);
 
+/* Limits of a coordinate; infinite ones, and those of 1e15 and more, leave their side open. false, with a
+ * warning, if they leave no room. */
+bool lw_import_limits(lw_importer *importer, double lower, double upper, double limits[2], lw_place place,
+                      const char *object);
+
 /* A mesh by its URI (package://, file://, model:// or a path) from the places where it may be; NULL with a
  * note or a warning if it is not there or of a kind that is not read. The mesh lives in the arena. */
 const lw_mesh_spec *lw_import_mesh(lw_importer *importer, const char *uri, lw_place place,

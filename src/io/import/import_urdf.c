@@ -68,30 +68,33 @@ lw_urdf_joint *lw_urdf_new_joint(lw_urdf *urdf) {
     return joint;
 }
 
-static bool read_type(lw_urdf *urdf, const lw_xml *element, lw_urdf_joint *joint) {
+bool lw_urdf_type(lw_urdf *urdf, const lw_xml *element, const char *object, lw_joint_type *type) {
     static const struct {
         const char *name;
         lw_joint_type type;
     } types[] = {{"revolute", LW_JOINT_REVOLUTE},   {"continuous", LW_JOINT_REVOLUTE},
                  {"prismatic", LW_JOINT_PRISMATIC}, {"fixed", LW_JOINT_WELD},
                  {"floating", LW_JOINT_FREE},       {"planar", LW_JOINT_PLANAR},
-                 {"spherical", LW_JOINT_SPHERICAL}, {"ball", LW_JOINT_SPHERICAL}};
+                 {"spherical", LW_JOINT_SPHERICAL}, {"ball", LW_JOINT_SPHERICAL},
+                 {"universal", LW_JOINT_UNIVERSAL}, {"cylindrical", LW_JOINT_CYLINDRICAL}};
     enum { TYPES = sizeof types / sizeof *types };
-    const char *names[TYPES], *type = lw_xml_need(urdf->importer, element, joint->object, "type");
-    for (int k = 0; k < TYPES && type; k++) {
+    const bool is_joint = lw_xml_is(element, "joint");
+    const int count = is_joint ? TYPES - 2 : TYPES; /* the last are for closures with two axes, and others */
+    const char *names[TYPES], *given = lw_xml_need(urdf->importer, element, object, "type");
+    for (int k = 0; k < count && given; k++) {
         names[k] = types[k].name;
-        if (strcmp(type, names[k]) != 0) continue;
-        joint->type = types[k].type;
+        if (strcmp(given, names[k]) != 0) continue;
+        *type = types[k].type;
         return true;
     }
-    if (!type) return false;
-    char remedy[160];
-    if (!lw_did_you_mean(lw_closest(type, names, TYPES), remedy, sizeof remedy))
+    if (!given) return false;
+    char remedy[200];
+    if (!lw_did_you_mean(lw_closest(given, names, (size_t)count), remedy, sizeof remedy))
         (void)snprintf(remedy, sizeof remedy,
-                       "give revolute, continuous, prismatic, fixed, floating, planar "
-                       "or spherical");
-    lw_import_fault(urdf->importer, lw_xml_place(element, "type"), joint->object, remedy,
-                    "joint type \"%.60s\" is not known", type);
+                       "give revolute, continuous, prismatic, fixed, floating, planar%s",
+                       is_joint ? " or spherical" : ", spherical, universal or cylindrical");
+    lw_import_fault(urdf->importer, lw_xml_place(element, "type"), object, remedy,
+                    "joint type \"%.60s\" is not known", given);
     return false;
 }
 
@@ -111,21 +114,19 @@ static void read_limits(lw_urdf *urdf, const lw_xml *element, lw_urdf_joint *joi
     lw_importer *importer = urdf->importer;
     const lw_xml *limit = lw_xml_child(element, "limit");
     if (!limit) return;
-    const double lower = lw_xml_number(importer, limit, joint->object, "lower", 0),
-                 upper = lw_xml_number(importer, limit, joint->object, "upper", 0);
+    const lw_xml_attribute *ends[2] = {lw_xml_find(limit, "lower"), lw_xml_find(limit, "upper")};
+    double values[2] = {0, 0};
+    for (int k = 0; k < 2; k++)
+        if (ends[k])
+            values[k] =
+                lw_xml_limit(importer, ends[k]->value, ends[k]->place, joint->object, ends[k]->name);
     if (lw_xml_get(limit, "effort") || lw_xml_get(limit, "velocity"))
         lw_import_note_of(importer, limit->place, "limits of effort and velocity", "they limit nothing here");
     const char *type = lw_xml_get(element, "type");
     if ((joint->type != LW_JOINT_REVOLUTE && joint->type != LW_JOINT_PRISMATIC) ||
         (type && strcmp(type, "continuous") == 0))
         return;
-    if (lower < upper)
-        joint->limits[0] = lower, joint->limits[1] = upper;
-    else
-        lw_import_warning_once(importer, "limits", limit->place, joint->object,
-                               "give lower < upper, or make the joint fixed if it shall not move",
-                               "limits %g .. %g leave no room to move; the joint moves without limits", lower,
-                               upper);
+    (void)lw_import_limits(importer, values[0], values[1], joint->limits, limit->place, joint->object);
 }
 
 static void read_joint(lw_urdf *urdf, const lw_xml *element) {
@@ -138,7 +139,7 @@ static void read_joint(lw_urdf *urdf, const lw_xml *element) {
     joint->element = element;
     joint->place = element->place;
     joint->object = lw_import_print(importer, "joint \"%.80s\"", name);
-    const bool known = read_type(urdf, element, joint);
+    const bool known = lw_urdf_type(urdf, element, joint->object, &joint->type);
     joint->parent = read_end(urdf, element, joint->object, "parent");
     joint->child = read_end(urdf, element, joint->object, "child");
     joint->origin = lw_urdf_origin(importer, lw_xml_child(element, "origin"), joint->object);
@@ -246,6 +247,12 @@ static void place_link(lw_urdf *urdf, int index) {
         return;
     }
     link->body = lw_import_name(importer, &importer->bodies, link->name, link->element->place, "link");
+    if (link->on >= 0) {
+        const lw_urdf_link *other = &urdf->links[link->on];
+        link->carrier = other->carrier;
+        link->in_carrier = lw_pose_in(&other->in_carrier, &link->on_pose);
+        return;
+    }
     if (!fixed || !link->massless || importer->options.keep_fixed) return;
     link->carrier = parent ? parent->carrier : LW_URDF_GROUND;
     if (joint) link->in_carrier = lw_pose_in(&parent->in_carrier, &joint->origin);
@@ -280,6 +287,11 @@ static void add_body(lw_urdf *urdf, const lw_urdf_link *link) {
     lw_body_spec body = {.name = link->body, .mass = link->mass, .place = link->element->place};
     memcpy(body.com, link->com, sizeof body.com);
     memcpy(body.inertia, link->inertia, sizeof body.inertia);
+    for (int k = 0; k < urdf->link_count && urdf->joined > 0; k++) { /* those that a closure has made parts of it */
+        const lw_urdf_link *part = &urdf->links[k];
+        if (part != link && part->carrier == link - urdf->links && !part->massless)
+            lw_inertia_add(&body, part->mass, part->com, part->inertia, &part->in_carrier);
+    }
     lw_import_give_shapes(&link->shapes, &body);
     lw_import_add_body(urdf->importer, &body);
 }
@@ -307,7 +319,7 @@ static void add_joint(lw_urdf *urdf, lw_urdf_joint *joint) {
     lw_joint_spec spec = {.name = joint->own,
                           .type = joint->type,
                           .bodies = {urdf->links[joint->parent].body, urdf->links[joint->child].body},
-                          .cut = joint->closure,
+                          .cut = joint->closure && !joint->joined,
                           .place = joint->place};
     memcpy(spec.limits[0], joint->limits, sizeof joint->limits);
     lw_import_geometry(&spec, &joint->origin, &joint->end, joint->axis, second, x);
@@ -346,12 +358,32 @@ static void add_mimic(lw_urdf *urdf, const lw_urdf_joint *joint) {
                            factors, offset, mimic->place);
 }
 
+/* Places every link after the one that its place depends on. */
+static void place_all(lw_urdf *urdf, const int *order) {
+    bool *placed = LW_NEW(urdf->importer->arena, bool, urdf->link_count + 1);
+    int *waiting = LW_NEW(urdf->importer->arena, int, urdf->link_count + 1);
+    if (!placed || !waiting) {
+        urdf->importer->out_of_memory = true;
+        return;
+    }
+    for (int k = 0; k < urdf->link_count; k++) {
+        int count = 0;
+        for (int link = order[k]; link >= 0 && !placed[link];) {
+            const lw_urdf_link *own = &urdf->links[link];
+            waiting[count++] = link;
+            placed[link] = true; /* from here on */
+            link = own->on >= 0 ? own->on : own->parent >= 0 ? urdf->joints[own->parent].parent : -1;
+        }
+        while (count > 0) place_link(urdf, waiting[--count]);
+    }
+}
+
 static void fill_spec(lw_urdf *urdf, const int *order) {
     lw_importer *importer = urdf->importer;
     for (int k = 0; k < urdf->joint_count; k++)
         urdf->joints[k].own =
             lw_import_name(importer, &importer->joints, urdf->joints[k].name, urdf->joints[k].place, "joint");
-    for (int k = 0; k < urdf->link_count; k++) place_link(urdf, order[k]);
+    place_all(urdf, order);
     for (int k = 0; k < urdf->link_count; k++) {
         const lw_urdf_link *link = &urdf->links[k];
         if (link->carrier != k && !is_ground(link)) add_frame(urdf, link);
@@ -363,11 +395,12 @@ static void fill_spec(lw_urdf *urdf, const int *order) {
     for (int k = 0; k < urdf->joint_count; k++) {
         lw_urdf_joint *joint = &urdf->joints[k];
         const lw_urdf_link *child = &urdf->links[joint->child];
-        if (joint->closure || child->carrier == joint->child) add_joint(urdf, joint);
+        if (!joint->left_out && (joint->closure || child->carrier == joint->child)) add_joint(urdf, joint);
     }
     for (int k = 0; k < urdf->joint_count; k++)
         if (urdf->joints[k].element) add_mimic(urdf, &urdf->joints[k]);
     lw_urdf_add_couplings(urdf);
+    lw_urdf_add_motors(urdf);
 }
 
 static void read_rest(lw_urdf *urdf) {
@@ -421,5 +454,6 @@ void lw_import_urdf(lw_importer *importer) {
     find_parents(&urdf);
     const int reached = order_links(&urdf, order);
     check_roots(&urdf, reached, order);
+    if (importer->faults == 0) lw_urdf_join_welds(&urdf);
     if (importer->faults == 0 && !importer->out_of_memory) fill_spec(&urdf, order);
 }

@@ -15,6 +15,7 @@
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,7 @@ typedef struct lw_xml_builder {
     size_t at; /* the byte whose place is known */
     lw_place place;
     lw_xml *root, *open;
+    size_t behind; /* the byte behind the last tag that opened an element */
     int depth, elements;
     bool stopped;
     /* Text of the open element, as far as it came. */
@@ -79,11 +81,11 @@ static size_t tag_start(lw_xml_builder *b, const char *name) {
     return at - 1;
 }
 
-/* Finds the values of the attributes in the tag, in their order. */
-static void place_attributes(lw_xml_builder *b, size_t at, lw_xml *element) {
+/* Finds the values of the attributes in the tag, in their order; returns where the tag ends. */
+static size_t place_attributes(lw_xml_builder *b, size_t at, lw_xml *element) {
     int found = 0;
     while (at < b->length && !is_blank(b->text[at]) && b->text[at] != '>') at++;
-    while (at < b->length && b->text[at] != '>' && found < element->attribute_count) {
+    while (at < b->length && b->text[at] != '>') {
         while (at < b->length && b->text[at] != '=' && b->text[at] != '>') at++;
         while (at < b->length && b->text[at] != '"' && b->text[at] != '\'' && b->text[at] != '>') at++;
         if (at >= b->length || b->text[at] == '>') break;
@@ -91,10 +93,12 @@ static void place_attributes(lw_xml_builder *b, size_t at, lw_xml *element) {
         const char *key = b->text + at - 1; /* declarations of namespaces are no attributes */
         while (key > b->text && (is_blank(key[-1]) || key[-1] == '=')) key--;
         while (key > b->text && !is_blank(key[-1])) key--;
-        if (strncmp(key, "xmlns", 5) != 0) element->attributes[found++].place = place_of(b, at);
+        if (strncmp(key, "xmlns", 5) != 0 && found < element->attribute_count)
+            element->attributes[found++].place = place_of(b, at);
         while (at < b->length && b->text[at] != mark) at++;
         at++;
     }
+    return at < b->length ? at + 1 : b->length;
 }
 
 /* Texts of libxml2 are unsigned; the result is in the arena, prefix:name or name. */
@@ -165,7 +169,7 @@ static void start_element(void *context, const xmlChar *name, const xmlChar *pre
     }
     element->attributes = own;
     element->attribute_count = attribute_count;
-    if (begin < b->length) place_attributes(b, begin, element);
+    b->behind = begin < b->length ? place_attributes(b, begin, element) : b->length;
     for (int k = 0; k < namespace_count; k++) {
         const char *of = (const char *)namespaces[2 * k], *value = (const char *)namespaces[2 * k + 1];
         own[attribute_count + k] =
@@ -207,15 +211,10 @@ static void take_text(void *context, const xmlChar *text, int length) {
         b->room = room;
     }
     if (b->used == 0 && !b->open->text[0]) {
-        /* The element has only text so far: it begins behind the tag. */
-        const long behind = xmlByteConsumed(b->parser);
-        size_t at = behind > 0 && (size_t)behind <= b->length ? (size_t)behind : 0;
-        at = at > (size_t)length ? at - (size_t)length : 0;
-        if (at > 0 && memcmp(b->text + at, text, (size_t)length) == 0) {
-            while (at < b->length && is_blank(b->text[at])) at++;
-            b->open->text_place = place_of(b, at);
-        } else
-            b->open->text_place = b->open->place;
+        size_t at = b->behind;
+        while (at < b->length && is_blank(b->text[at])) at++;
+        const bool only = at < b->length && !b->open->first; /* The text follows its tag. */
+        b->open->text_place = only ? place_of(b, at) : b->open->place;
     }
     memcpy(b->words + b->used, text, (size_t)length);
     b->used += (size_t)length;
@@ -335,7 +334,7 @@ int lw_xml_read_numbers(lw_importer *importer, const char *text, lw_place place,
         const size_t kept = length < sizeof word ? length : sizeof word - 1;
         memcpy(word, at, kept);
         word[kept] = '\0';
-        if (length >= sizeof word || !lw_number_read(word, &value)) {
+        if (length >= sizeof word || !lw_number_read(word, &value)) { /* NaN is a number to it */
             lw_import_fault(importer, here, object, "give a number, e.g. 0.5", "%s: \"%.60s\" is no number",
                             what, word);
             return -1;
@@ -346,7 +345,7 @@ int lw_xml_read_numbers(lw_importer *importer, const char *text, lw_place place,
             return -1;
         }
         if (count < most) values[count] = value;
-        count++;
+        if (count < INT_MAX) count++;
         at += length;
     }
     if (count >= least && count <= most) return count;
@@ -387,6 +386,14 @@ double lw_xml_number(lw_importer *importer, const lw_xml *element, const char *o
     double value = otherwise;
     (void)lw_xml_vector(importer, element, object, name, 1, &value);
     return value;
+}
+
+double lw_xml_limit(lw_importer *importer, const char *text, lw_place place, const char *object,
+                    const char *what) {
+    double value = 0, other = 0;
+    if (lw_number_read(text, &value) && isinf(value)) return value;
+    (void)lw_xml_read_numbers(importer, text, place, object, what, 1, 1, &other);
+    return other;
 }
 
 bool lw_xml_flag(lw_importer *importer, const lw_xml *element, const char *object, const char *name,

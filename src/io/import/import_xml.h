@@ -52,6 +52,9 @@ bool lw_xml_vector(lw_importer *importer, const lw_xml *element, const char *obj
 /* One number of an attribute, or otherwise. */
 double lw_xml_number(lw_importer *importer, const lw_xml *element, const char *object, const char *name,
                      double otherwise);
+/* A text that is a number or infinite, as limits are: inf, -inf. */
+double lw_xml_limit(lw_importer *importer, const char *text, lw_place place, const char *object,
+                    const char *what);
 /* true, false, 1 or 0, or otherwise. */
 bool lw_xml_flag(lw_importer *importer, const lw_xml *element, const char *object, const char *name,
                  bool otherwise);

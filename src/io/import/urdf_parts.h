@@ -35,6 +35,9 @@ typedef struct lw_urdf_joint {
     double axis[3], second_axis[3], x[3];
     double limits[2], damping, friction;
     bool closure;
+    bool left_out; /* a weld that made one body of two */
+    bool joined;   /* a joint that closes a loop since its child was made part of another body */
+    bool motor;
     const char *own; /* its name in the spec */
 } lw_urdf_joint;
 
@@ -44,6 +47,7 @@ typedef struct lw_urdf {
     lw_urdf_link *links;
     lw_urdf_joint *joints;
     int link_count, joint_count, joint_room;
+    int joined; /* links that were made parts of other bodies */
     lw_name_table link_names, joint_names; /* type: the index */
 } lw_urdf;
 
@@ -58,14 +62,18 @@ lw_pose lw_urdf_origin(lw_importer *importer, const lw_xml *element, const char 
 bool lw_urdf_axis(lw_importer *importer, const lw_xml *element, const char *object, const char *attribute,
                   double axis[3]);
 
+/* The type of a joint or closure; false: not known, which is reported. */
+bool lw_urdf_type(lw_urdf *urdf, const lw_xml *element, const char *object, lw_joint_type *type);
+
 /* Mass properties and shapes of all links. */
 void lw_urdf_read_links(lw_urdf *urdf);
-/* What closes loops, but for second parents: elements of the file, and the file robot.yaml beside it. These
- * may add closures, couplings and motors. */
+/* What closes loops, but for second parents: elements of the file, and the file robot.yaml beside it. */
 void lw_urdf_read_closures(lw_urdf *urdf);
-void lw_urdf_add_couplings(lw_urdf *urdf);
-/* The same of robot.yaml. */
 void lw_urdf_read_sidecar(lw_urdf *urdf);
+/* Where a weld closes a loop, makes one body of the two, if that is wanted. */
+void lw_urdf_join_welds(lw_urdf *urdf);
+/* Into the spec, once joints have their names. */
+void lw_urdf_add_couplings(lw_urdf *urdf);
 void lw_urdf_add_motors(lw_urdf *urdf);
 
 #endif
