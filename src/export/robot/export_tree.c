@@ -60,11 +60,14 @@ static void make_motions(const lw_joint_entry *entry, const lw_pose *frame, lw_e
     if (!entry->info.reversed) return;
     for (int k = 0; k < count; k++)
         for (int i = 0; i < 3; i++) motions[k].axis[i] = -motions[k].axis[i];
-    for (int k = 0; k < count / 2; k++) {
-        const lw_export_motion swap = motions[k];
-        motions[k] = motions[count - 1 - k];
-        motions[count - 1 - k] = swap;
-    }
+    /* Turns, the last one first, then slides, whose order does not matter. */
+    lw_export_motion turned[LW_JOINT_MAX_V];
+    int placed = 0;
+    for (int k = count - 1; k >= 0; k--)
+        if (motions[k].turns) turned[placed++] = motions[k];
+    for (int k = 0; k < count; k++)
+        if (!motions[k].turns) turned[placed++] = motions[k];
+    memcpy(motions, turned, (size_t)count * sizeof *motions);
 }
 
 static void make_body(lw_export_tree *tree, int label, bool at_joints) {

@@ -299,6 +299,8 @@ static void damp(mj_reader *reader, const lw_xml *node, mj_actuator *a, const mj
 static void add_input(mj_reader *reader, mj_drive *drive, double start) {
     lw_importer *importer = reader->importer;
     const mj_actuator *a = &drive->values;
+    drive->w = "0";
+    if (a->gain[0] == 0 && !(a->gain_affine && (a->gain[1] != 0 || a->gain[2] != 0))) return; /* no control */
     const char *word = lw_import_word(importer, drive->name);
     lw_import_check(importer, lw_spec_set_input(importer->spec, word, start));
     drive->w = limited(reader, a->ctrllimited, a->ctrlrange) ? clamp(reader, word, a->ctrlrange) : word;

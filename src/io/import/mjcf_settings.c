@@ -145,7 +145,9 @@ static void read_option(mj_reader *reader, const lw_xml *node) {
 }
 
 void mj_read_settings(mj_reader *reader) {
-    mj_includes done = {.count = 0};
+    /* The file itself is the first one. */
+    const char *slash = strrchr(reader->importer->file, '/');
+    mj_includes done = {.files = {slash ? slash + 1 : reader->importer->file}, .count = 1};
     expand(reader, reader->root, &done);
     reader->degrees = reader->autolimits = true;
     reader->inertiafromgeom = 2;

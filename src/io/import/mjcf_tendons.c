@@ -55,7 +55,7 @@ static void read_path(mj_reader *reader, const lw_xml *node, mj_tendon *tendon) 
         const char *name = lw_xml_get(child, joint ? "joint" : "site");
         const int item = !name ? -1 : joint ? mj_find_joint(reader, name) : mj_find_site(reader, name);
         if (item < 0) {
-            mj_error(reader, child, joint ? "joint" : "site", NULL, "there is no %s \"%.60s\"",
+            mj_error(reader, child, joint ? "joint" : "site", "name one that the file has", "there is no %s \"%.60s\"",
                      joint ? "joint" : "site", name ? name : "");
             continue;
         }
