@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Judges imports of MJCF: MuJoCo computes the same mechanisms at the same states.
 
-Call: judge_mjcf.py PROBE FILE[:KEY]...
+Call: judge_mjcf.py [--store FILE] PROBE FILE[:KEY]...
+With --store, MuJoCo's figures at three states of each file go into FILE, for tests/import/test_mjcf.c.
 Every file is compared as it is and without armature: the mass matrix, and the accelerations with springs, dampers, servos at zero
 control, dry friction and all equalities. MuJoCo gives mass matrix M, bias, passive and actuator forces and the Jacobian J of the
 equalities, with contacts, limits and its own friction switched off; smoothed friction is added here, and equalities, which MuJoCo
@@ -154,6 +155,7 @@ def judge(probe_program, path, key, armature, extra):
     places = layout(m, probe)
     assert probe["nv"] == m.nv, (probe["nv"], m.nv)
     worst = [0, 0, 0]
+    stored = []
     for state in probe["states"]:
         q, v, a, back = np.zeros(m.nq), np.zeros(m.nv), np.zeros(m.nv), np.zeros(m.nv, int)
         for qm, vm, ql, vl, nq, nv in places:
@@ -165,28 +167,40 @@ def judge(probe_program, path, key, armature, extra):
         M, acceleration, J = judge.of(q, v)
         size = np.sqrt(np.outer(np.diag(M), np.diag(M)))
         worst[0] = max(worst[0], np.max(np.abs(M - mass) / size))
+        if state["status"] == 0 and len(stored) < 3:
+            own, diagonal = np.zeros(m.nv), np.zeros(m.nv)
+            own[back], diagonal[back] = acceleration, np.diag(M)
+            stored.append((state["q"], state["v"], own, diagonal))
         if state["status"] == 0:
             e = a - acceleration
             scale = np.sqrt(acceleration @ M @ acceleration)
             worst[1] = max(worst[1], np.sqrt(e @ M @ e) / max(scale, 1e-30))
         else:
             worst[2] += 1
-    return probe, worst
+    return probe, worst, stored
 
 
 def main():
-    probe_program, bad = sys.argv[1], False
+    arguments, store = sys.argv[1:], None
+    if arguments[0] == "--store":
+        store, arguments = open(arguments[1], "w", encoding="utf-8"), arguments[2:]
+    probe_program, bad = arguments[0], False
     print(f"{'file':34} {'bodies':>6} {'loops':>5} {'mobility':>8} {'mass matrix':>11} {'acceleration':>12}")
-    for argument in sys.argv[2:]:
+    for argument in arguments[1:]:
         path, _, key = argument.partition(":")
         for armature in (True, False):
             try:
-                probe, worst = judge(probe_program, path, key, armature, [])
+                probe, worst, stored = judge(probe_program, path, key, armature, [])
             except Exception as fault:  # a judge that fails is a fault of the test
                 print(f"{os.path.basename(path):34} {fault}")
                 bad = True
                 continue
             name = os.path.basename(path) + ("" if armature else ", no armature") + (f" {key}" if key else "")
+            if store and armature:
+                print(f"> {os.path.basename(path)} {key or '-'} {probe['nv']}", file=store)
+                for q, v, a, mass in stored:
+                    for letter, numbers in zip("qvam", (q, v, a, mass)):
+                        print(letter, *(f"{x:.17g}" for x in numbers), file=store)
             loops = sum(1 for j in probe["joints"] if j["cut"]) + probe["constraints"]
             print(f"{name:34} {probe['bodies']:6} {loops:5} {probe['mobility']:8} {worst[0]:11.1e} {worst[1]:12.1e}"
                   + (f"  {worst[2]} of {len(probe['states'])} states without accelerations" if worst[2] else ""))
