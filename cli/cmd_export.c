@@ -11,7 +11,8 @@ static void tell_notes(const char *path, const lw_import_notes *notes) {
     cli_shown space;
     for (size_t k = 0; k < lw_import_notes_size(notes); k++) {
         const lw_import_note *note = lw_import_notes_get(notes, k);
-        fprintf(stderr, "%s: note: %d %s: %s\n", cli_show(path, &space), note->count, note->kind, note->meaning);
+        fprintf(stderr, "%s: note: %d %s: %s\n", cli_show(path, &space), note->count, note->kind,
+                note->meaning);
     }
 }
 
@@ -50,8 +51,9 @@ static int export_model(const cli_command *command, int argc, char **argv) {
     return result;
 }
 
-const cli_command cli_export = {
-    "export", "mjcf|urdf MODEL [options]", "write a model for MuJoCo (MJCF) or as URDF",
-    "MJCF can say loops, by equalities; URDF trees only. What the format cannot say is left out and listed on\n"
-    "standard error, by kind and count, with what that means for the motion.",
-    export_model};
+const cli_command cli_export = {"export", "mjcf|urdf MODEL [options]",
+                                "write a model for MuJoCo (MJCF) or as URDF",
+                                "MJCF can say loops, by equalities; URDF trees only. What the format cannot "
+                                "say is left out and listed on\n"
+                                "standard error, by kind and count, with what that means for the motion.",
+                                export_model};

@@ -1,9 +1,10 @@
 /* test_exports.c - mechanisms that are exported and imported again move as before: the problems, and random
  * trees. Keyframes give the same initial state.
  *
- * Where an export lists what it left out, nothing is compared. Tolerance: geometry is composed in another order,
- * and hinges that close loops become two points 0.1 m apart, so that 1e-12 of the largest acceleration, times
- * the condition of the mechanism where it has loops, is some thousand times that rounding.
+ * Where an export lists what it left out, nothing is compared. Tolerance: geometry is composed in another
+ * order, and hinges that close loops become two points 0.1 m apart, so that 1e-12 of the largest
+ * acceleration, times the condition of the mechanism where it has loops, is some thousand times that
+ * rounding.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -34,12 +35,13 @@ static void show(const lw_report *report) {
 
 /* Does every note say that the motion is the same? */
 static bool all_said(const lw_import_notes *notes) {
-    static const char *const harmless[] = {"outputs", "shapes", "frames", "spherical joints",
-                                           "bodies without mass", "initial speeds"};
+    static const char *const harmless[] = {
+        "outputs", "shapes", "frames", "spherical joints", "bodies without mass", "initial speeds"};
     for (size_t k = 0; k < lw_import_notes_size(notes); k++) {
         bool known = false;
         for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-            known = known || strncmp(lw_import_notes_get(notes, k)->kind, harmless[i], strlen(harmless[i])) == 0;
+            known =
+                known || strncmp(lw_import_notes_get(notes, k)->kind, harmless[i], strlen(harmless[i])) == 0;
         if (!known) return false;
     }
     return true;
@@ -53,7 +55,8 @@ static lw_model *back(const lw_spec *spec, bool urdf, const char *key) {
     lw_error error = {0};
     lw_spec *again = NULL;
     lw_model *model = NULL;
-    lw_status status = urdf ? lw_export_urdf(spec, path, notes, &error) : lw_export_mjcf(spec, path, notes, &error);
+    lw_status status =
+        urdf ? lw_export_urdf(spec, path, notes, &error) : lw_export_mjcf(spec, path, notes, &error);
     const bool said = status == LW_OK && all_said(notes);
     if (status == LW_OK && said) {
         lw_import_options options;
@@ -87,15 +90,17 @@ static bool accelerations(const lw_model *model, const double *q, const double *
     return status == LW_OK;
 }
 
-/* Where coordinate k of a joint is in the other model; false if it is nowhere. A joint that was written from the
- * child to the parent may come back with its turns in the opposite order, or as several joints, NAME.x. */
+/* Where coordinate k of a joint is in the other model; false if it is nowhere. A joint that was written from
+ * the child to the parent may come back with its turns in the opposite order, or as several joints,
+ * NAME.x. */
 static bool find_coordinate(const lw_model *to, const lw_joint_info *a, int k, int *q, int *v) {
-    static const char *const words[LW_JOINT_TYPES][3] = {[LW_JOINT_CYLINDRICAL] = {"displacement", "angle"},
-                                                         [LW_JOINT_UNIVERSAL] = {"first", "second"},
-                                                         [LW_JOINT_PLANAR] = {"x", "y", "angle"},
-                                                         [LW_JOINT_TRANSLATION] = {"first", "second", "third"},
-                                                         [LW_JOINT_SCREW] = {"angle"},
-                                                         [LW_JOINT_FREE] = {"x", "y", "z"}};
+    static const char *const words[LW_JOINT_TYPES][3] = {
+        [LW_JOINT_CYLINDRICAL] = {"displacement", "angle"},
+        [LW_JOINT_UNIVERSAL] = {"first", "second"},
+        [LW_JOINT_PLANAR] = {"x", "y", "angle"},
+        [LW_JOINT_TRANSLATION] = {"first", "second", "third"},
+        [LW_JOINT_SCREW] = {"angle"},
+        [LW_JOINT_FREE] = {"x", "y", "z"}};
     int there = lw_model_joint(to, a->name);
     if (there >= 0) {
         const lw_joint_info b = lw_model_joint_info(to, there);
@@ -156,7 +161,8 @@ static bool same_motion(const char *name, const lw_model *model, const lw_model 
         largest = fmax(largest, fabs(a2[k]));
         worst = fmax(worst, fabs(a2[k] - b[k]));
     }
-    if (!(worst <= tolerance * largest)) fail_msg("%s: accelerations differ by %g of %g", name, worst, largest);
+    if (!(worst <= tolerance * largest))
+        fail_msg("%s: accelerations differ by %g of %g", name, worst, largest);
     return true;
 }
 

@@ -2,9 +2,9 @@
  * figures, and published robots.
  *
  * By hand: accelerations at random states agree to 1e-12 of the largest, which is some thousand times the
- * rounding of geometry that is composed in another order. MuJoCo: tests/import/mjcf/digests.txt has states and
- * accelerations that judges/judge_mjcf.py has computed; they agree to 1e-9, the promise of docs/import.md (its
- * derivatives of Jacobians are differences). Robots: only where ../shared/robots is there.
+ * rounding of geometry that is composed in another order. MuJoCo: tests/import/mjcf/digests.txt has states
+ * and accelerations that judges/judge_mjcf.py has computed; they agree to 1e-9, the promise of docs/import.md
+ * (its derivatives of Jacobians are differences). Robots: only where ../shared/robots is there.
  */
 #include "random_model.h"
 
@@ -119,13 +119,18 @@ static const struct {
      "<mujoco><worldbody><body name='a' pos='0 0 1' euler='90 0 0'>"
      "<joint name='j' axis='0 0 2' ref='30' springref='40' stiffness='3' damping='0.2' frictionloss='0.1' "
      "armature='0.5' pos='0.1 0 0'/>"
-     "<geom type='capsule' size='0.1 0.2' pos='0 -0.3 0' euler='90 0 0' density='500'/></body></worldbody></mujoco>",
-     HEAD "bodies: {a: {density: 500, position: [0, 0, 1], rotation: {axis: [1, 0, 0], angle: 90 deg}, shape: {type: "
-          "capsule, radius: 0.1, length: 0.4, position: [0, -0.3, 0], rotation: {axis: [1, 0, 0], angle: 90 deg}}}}\n"
-          "joints: {j: {type: revolute, between: [ground, a], point: [0.1, 0, 1], axis: [0, -1, 0], zero: 30 deg, "
-          "armature: 0.5}}\n"
-          "forces: {s: {type: torsion, joint: j, stiffness: 3, free: 40 deg}, f: {type: friction, joint: j, viscous: "
-          "0.2, coulomb: 0.1, smoothing: 0.001}}\n"},
+     "<geom type='capsule' size='0.1 0.2' pos='0 -0.3 0' euler='90 0 0' "
+     "density='500'/></body></worldbody></mujoco>",
+     HEAD
+     "bodies: {a: {density: 500, position: [0, 0, 1], rotation: {axis: [1, 0, 0], angle: 90 deg}, shape: "
+     "{type: "
+     "capsule, radius: 0.1, length: 0.4, position: [0, -0.3, 0], rotation: {axis: [1, 0, 0], angle: 90 "
+     "deg}}}}\n"
+     "joints: {j: {type: revolute, between: [ground, a], point: [0.1, 0, 1], axis: [0, -1, 0], zero: 30 deg, "
+     "armature: 0.5}}\n"
+     "forces: {s: {type: torsion, joint: j, stiffness: 3, free: 40 deg}, f: {type: friction, joint: j, "
+     "viscous: "
+     "0.2, coulomb: 0.1, smoothing: 0.001}}\n"},
     {"full inertia in a turned frame, a static part, gravity",
      "<mujoco><compiler angle='radian'/><option gravity='0 1 -5'/><worldbody><body name='a'>"
      "<joint name='j' type='slide' axis='0 0 1'/>"
@@ -134,53 +139,82 @@ static const struct {
      "1.5707963267948966'/><body name='c'><joint name='k' axis='0 1 0'/><inertial mass='1' pos='0 0 -1' "
      "diaginertia='0.1 0.1 0.1'/></body></body></body></worldbody></mujoco>",
      HEAD "gravity: [0, 1, -5]\n"
-          "bodies: {a: {mass: 2, com: [0.1, 0.2, 0.3], inertia: [1, 2, 2.5, 0.1, 0.2, 0.3]}, b: {mass: 1, inertia: "
-          "[0.2, 0.1, 0.3], position: [1, 0, 0]}, c: {mass: 1, com: [0, 0, -1], inertia: [0.1, 0.1, 0.1], position: "
+          "bodies: {a: {mass: 2, com: [0.1, 0.2, 0.3], inertia: [1, 2, 2.5, 0.1, 0.2, 0.3]}, b: {mass: 1, "
+          "inertia: "
+          "[0.2, 0.1, 0.3], position: [1, 0, 0]}, c: {mass: 1, com: [0, 0, -1], inertia: [0.1, 0.1, 0.1], "
+          "position: "
           "[1, 0, 0]}}\n"
-          "joints: {j: {type: prismatic, between: [ground, a], axis: [0, 0, 1]}, w: {type: weld, between: [a, b]}, k: "
+          "joints: {j: {type: prismatic, between: [ground, a], axis: [0, 0, 1]}, w: {type: weld, between: "
+          "[a, b]}, k: "
           "{type: revolute, between: [b, c], point: [1, 0, 0], axis: [0, 1, 0]}}\n"},
     {"three joints that are planar, two that are universal",
      "<mujoco><compiler angle='radian'/><worldbody><body name='p' pos='0 0 1'>"
      "<joint type='slide' axis='1 0 0' name='p.x'/><joint type='slide' axis='0 0 -1' name='p.y' damping='2'/>"
-     "<joint type='hinge' axis='0 1 0' pos='0.1 0 0' name='p.angle' stiffness='4'/><inertial mass='1' pos='0.2 0.1 0' "
-     "diaginertia='1 2 3'/><body name='u' pos='0.5 0 0'><joint axis='1 0 0' name='a'/><joint axis='0 1 0' name='b' "
-     "armature='0.2'/><inertial mass='1' pos='0.2 0.1 0' diaginertia='1 2 3'/></body></body></worldbody></mujoco>",
-     HEAD "bodies: {p: {mass: 1, com: [0.2, 0.1, 0], inertia: [1, 2, 3], position: [0, 0, 1]}, u: {mass: 1, com: [0.2, "
+     "<joint type='hinge' axis='0 1 0' pos='0.1 0 0' name='p.angle' stiffness='4'/><inertial mass='1' "
+     "pos='0.2 0.1 0' "
+     "diaginertia='1 2 3'/><body name='u' pos='0.5 0 0'><joint axis='1 0 0' name='a'/><joint axis='0 1 0' "
+     "name='b' "
+     "armature='0.2'/><inertial mass='1' pos='0.2 0.1 0' diaginertia='1 2 "
+     "3'/></body></body></worldbody></mujoco>",
+     HEAD "bodies: {p: {mass: 1, com: [0.2, 0.1, 0], inertia: [1, 2, 3], position: [0, 0, 1]}, u: {mass: 1, "
+          "com: [0.2, "
           "0.1, 0], inertia: [1, 2, 3], position: [0.5, 0, 1]}}\n"
-          "joints: {p: {type: planar, between: [ground, p], point: [0.1, 0, 1], normal: [0, 1, 0], x: [1, 0, 0]}, u: "
-          "{type: universal, between: [p, u], point: [0.5, 0, 1], axes: [[1, 0, 0], [0, 1, 0]], armature: [0, 0.2]}}\n"
-          "forces: {d: {type: friction, joint: p, coordinate: y, viscous: 2}, s: {type: torsion, joint: p, coordinate: "
+          "joints: {p: {type: planar, between: [ground, p], point: [0.1, 0, 1], normal: [0, 1, 0], x: [1, 0, "
+          "0]}, u: "
+          "{type: universal, between: [p, u], point: [0.5, 0, 1], axes: [[1, 0, 0], [0, 1, 0]], armature: "
+          "[0, 0.2]}}\n"
+          "forces: {d: {type: friction, joint: p, coordinate: y, viscous: 2}, s: {type: torsion, joint: p, "
+          "coordinate: "
           "angle, stiffness: 4}}\n"},
     {"a servo, a motor, a tendon of two joints",
-     "<mujoco><compiler angle='radian'/><worldbody><body name='a'><joint name='j' axis='0 1 0'/><inertial mass='1' "
-     "pos='0 0 -1' diaginertia='1 1 1'/><body name='b' pos='0 0 -2'><joint name='k' axis='0 1 0'/><inertial mass='1' "
-     "pos='0 0 -1' diaginertia='1 1 1'/></body></body></worldbody><tendon><fixed name='t' stiffness='6' damping='0.5' "
+     "<mujoco><compiler angle='radian'/><worldbody><body name='a'><joint name='j' axis='0 1 0'/><inertial "
+     "mass='1' "
+     "pos='0 0 -1' diaginertia='1 1 1'/><body name='b' pos='0 0 -2'><joint name='k' axis='0 1 0'/><inertial "
+     "mass='1' "
+     "pos='0 0 -1' diaginertia='1 1 1'/></body></body></worldbody><tendon><fixed name='t' stiffness='6' "
+     "damping='0.5' "
      "springlength='0.1'><joint joint='j' coef='0.5'/><joint joint='k' coef='-2'/></fixed></tendon><actuator>"
-     "<position joint='j' kp='30' kv='4' forcerange='-2 2' gear='3'/><motor joint='k' gear='2'/></actuator></mujoco>",
-     HEAD "inputs: {m: 0}\nbodies: {a: {mass: 1, com: [0, 0, -1], inertia: [1, 1, 1]}, b: {mass: 1, com: [0, 0, -3], "
+     "<position joint='j' kp='30' kv='4' forcerange='-2 2' gear='3'/><motor joint='k' "
+     "gear='2'/></actuator></mujoco>",
+     HEAD "inputs: {m: 0}\nbodies: {a: {mass: 1, com: [0, 0, -1], inertia: [1, 1, 1]}, b: {mass: 1, com: [0, "
+          "0, -3], "
           "inertia: [1, 1, 1]}}\n"
-          "joints: {j: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 1, 0]}, k: {type: revolute, "
+          "joints: {j: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 1, 0]}, k: {type: "
+          "revolute, "
           "between: [a, b], point: [0, 0, -2], axis: [0, 1, 0]}}\n"
           "signals: {T: -6*(0.5*j.q - 2*k.q - 0.1) - 0.5*(0.5*j.v - 2*k.v)}\n"
-          "forces: {p: {type: drive, joint: j, torque: 3*(0 - 90*q - 12*v), limit: 6}, m: {type: drive, joint: k, torque: "
+          "forces: {p: {type: drive, joint: j, torque: 3*(0 - 90*q - 12*v), limit: 6}, m: {type: drive, "
+          "joint: k, torque: "
           "2*m}, t1: {type: drive, joint: j, torque: 0.5*T}, t2: {type: drive, joint: k, torque: -2*T}}\n"},
     {"a four-bar linkage by two connects, a coupling",
-     "<mujoco><compiler angle='radian'/><worldbody><body name='crank'><joint name='c' axis='0 1 0'/><inertial mass='1' "
-     "pos='0 0 0.5' diaginertia='0.1 0.1 0.1'/><body name='coupler' pos='0 0 1'><joint name='d' axis='0 1 0'/><inertial "
-     "mass='1' pos='1 0 0' diaginertia='0.1 0.1 0.1'/></body></body><body name='rocker' pos='2 0 0'><joint name='r' "
-     "axis='0 1 0'/><inertial mass='1' pos='0 0 0.5' diaginertia='0.1 0.1 0.1'/></body><body name='g'><joint name='g' "
-     "axis='1 0 0' ref='0.1'/><inertial mass='1' pos='0 0 0.5' diaginertia='0.1 0.1 0.1'/></body></worldbody><equality>"
-     "<connect body1='coupler' body2='rocker' anchor='2 0.1 0'/><connect body1='coupler' body2='rocker' anchor='2 -0.1 "
+     "<mujoco><compiler angle='radian'/><worldbody><body name='crank'><joint name='c' axis='0 1 "
+     "0'/><inertial mass='1' "
+     "pos='0 0 0.5' diaginertia='0.1 0.1 0.1'/><body name='coupler' pos='0 0 1'><joint name='d' axis='0 1 "
+     "0'/><inertial "
+     "mass='1' pos='1 0 0' diaginertia='0.1 0.1 0.1'/></body></body><body name='rocker' pos='2 0 0'><joint "
+     "name='r' "
+     "axis='0 1 0'/><inertial mass='1' pos='0 0 0.5' diaginertia='0.1 0.1 0.1'/></body><body name='g'><joint "
+     "name='g' "
+     "axis='1 0 0' ref='0.1'/><inertial mass='1' pos='0 0 0.5' diaginertia='0.1 0.1 "
+     "0.1'/></body></worldbody><equality>"
+     "<connect body1='coupler' body2='rocker' anchor='2 0.1 0'/><connect body1='coupler' body2='rocker' "
+     "anchor='2 -0.1 "
      "0'/><joint joint1='g' joint2='c' polycoef='0.2 0.5 0 0 0'/></equality></mujoco>",
-     HEAD "bodies: {crank: {mass: 1, com: [0, 0, 0.5], inertia: [0.1, 0.1, 0.1]}, coupler: {mass: 1, com: [1, 0, 1], "
-          "inertia: [0.1, 0.1, 0.1]}, rocker: {mass: 1, com: [2, 0, 0.5], inertia: [0.1, 0.1, 0.1]}, g: {mass: 1, com: "
-          "[0, 0, 0.5], inertia: [0.1, 0.1, 0.1]}}\n"
-          "joints: {c: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0]}, d: {type: "
-          "revolute, between: [crank, coupler], point: [0, 0, 1], axis: [0, 1, 0]}, r: {type: revolute, between: "
-          "[ground, rocker], point: [2, 0, 0], axis: [0, 1, 0]}, e: {type: revolute, between: [coupler, rocker], point: "
-          "[2, 0, 1], axis: [0, 1, 0], cut: true}, g: {type: revolute, between: [ground, g], point: [0, 0, 0], axis: [1, "
-          "0, 0], zero: 0.1}}\n"
-          "constraints: {k: {type: coupling, terms: [{joint: g, factor: 1}, {joint: c, factor: -0.5}], offset: 0.3}}\n"},
+     HEAD
+     "bodies: {crank: {mass: 1, com: [0, 0, 0.5], inertia: [0.1, 0.1, 0.1]}, coupler: {mass: 1, com: [1, 0, "
+     "1], "
+     "inertia: [0.1, 0.1, 0.1]}, rocker: {mass: 1, com: [2, 0, 0.5], inertia: [0.1, 0.1, 0.1]}, g: {mass: 1, "
+     "com: "
+     "[0, 0, 0.5], inertia: [0.1, 0.1, 0.1]}}\n"
+     "joints: {c: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0]}, d: {type: "
+     "revolute, between: [crank, coupler], point: [0, 0, 1], axis: [0, 1, 0]}, r: {type: revolute, between: "
+     "[ground, rocker], point: [2, 0, 0], axis: [0, 1, 0]}, e: {type: revolute, between: [coupler, rocker], "
+     "point: "
+     "[2, 0, 1], axis: [0, 1, 0], cut: true}, g: {type: revolute, between: [ground, g], point: [0, 0, 0], "
+     "axis: [1, "
+     "0, 0], zero: 0.1}}\n"
+     "constraints: {k: {type: coupling, terms: [{joint: g, factor: 1}, {joint: c, factor: -0.5}], offset: "
+     "0.3}}\n"},
 };
 
 static void test_by_hand(void **state) {
@@ -190,7 +224,8 @@ static void test_by_hand(void **state) {
     joints.loops = LW_LOOPS_JOINTS;
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
         lw_model *hand = compile_text(pairs[k].hand, false, NULL);
-        lw_model *model = compile_text(pairs[k].mjcf, true, NULL), *one = compile_text(pairs[k].mjcf, true, &joints);
+        lw_model *model = compile_text(pairs[k].mjcf, true, NULL),
+                 *one = compile_text(pairs[k].mjcf, true, &joints);
         for (int seed = 1; seed <= 10; seed++) {
             same_motion(pairs[k].name, model, hand, seed);
             same_motion(pairs[k].name, one, hand, seed);
@@ -208,8 +243,8 @@ static void test_by_hand(void **state) {
 
 /* --- MuJoCo's figures -------------------------------------------------------------------------------- */
 
-/* digests.txt: "> FILE KEY NV"; then for each state lines "q ...", "v ...", "a ...", "m ..." in the order of the
- * model's coordinates; m is the diagonal of the mass matrix. */
+/* digests.txt: "> FILE KEY NV"; then for each state lines "q ...", "v ...", "a ...", "m ..." in the order of
+ * the model's coordinates; m is the diagonal of the mass matrix. */
 static int read_numbers(char *line, double *out) {
     int count = 0;
     for (char *at = line + 2, *end; count < MOST; at = end) {
@@ -260,9 +295,11 @@ static void test_digests(void **state) {
                 error += m[k] * (a[k] - mine[k]) * (a[k] - mine[k]);
                 size += m[k] * a[k] * a[k];
                 const double own = M[k * nv + k];
-                if (!(fabs(own - m[k]) <= 1e-9 * m[k])) fail_msg("%s %s: mass %d is %g, not %g", name, key, k, own, m[k]);
+                if (!(fabs(own - m[k]) <= 1e-9 * m[k]))
+                    fail_msg("%s %s: mass %d is %g, not %g", name, key, k, own, m[k]);
             }
-            if (!(error <= 1e-18 * size)) fail_msg("%s %s: accelerations differ by %g", name, key, sqrt(error / size));
+            if (!(error <= 1e-18 * size))
+                fail_msg("%s %s: accelerations differ by %g", name, key, sqrt(error / size));
             states++;
         }
     }

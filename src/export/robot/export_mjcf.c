@@ -2,9 +2,9 @@
  *
  * Bodies are nested as the spanning tree carries them, drawn with all coordinates zero, so that coordinates
  * are those of the model. Joints of several coordinates become several elementary ones. A body without mass
- * that carries one other body and nothing else becomes further joints of that one, since MuJoCo refuses bodies
- * without mass. Closures stand between sites, which need not coincide as drawn: a ball is a connect, a weld a
- * weld, a hinge two connects on its axis, of whose six rows one is redundant.
+ * that carries one other body and nothing else becomes further joints of that one, since MuJoCo refuses
+ * bodies without mass. Closures stand between sites, which need not coincide as drawn: a ball is a connect, a
+ * weld a weld, a hinge two connects on its axis, of whose six rows one is redundant.
  */
 #include "export/robot/export_mjcf.h"
 
@@ -19,9 +19,9 @@ static void indent(FILE *file, int depth) { fprintf(file, "%*s", 2 * depth, "");
 static void put_pose(FILE *file, const lw_pose *pose) {
     double position[3], rotation[4];
     lw_pose_parts(pose, position, rotation);
-    if (position[0] != 0 || position[1] != 0 || position[2] != 0)
-        lw_export_numbers(file, "pos", position, 3);
-    if (rotation[1] != 0 || rotation[2] != 0 || rotation[3] != 0) lw_export_numbers(file, "quat", rotation, 4);
+    if (position[0] != 0 || position[1] != 0 || position[2] != 0) lw_export_numbers(file, "pos", position, 3);
+    if (rotation[1] != 0 || rotation[2] != 0 || rotation[3] != 0)
+        lw_export_numbers(file, "quat", rotation, 4);
 }
 
 /* --- joints ----------------------------------------------------------------------------------------- */
@@ -90,10 +90,11 @@ static void put_joints(lw_export_tree *tree, FILE *file, int depth, int label, c
         if (point[0] != 0 || point[1] != 0 || point[2] != 0) lw_export_numbers(file, "pos", point, 3);
         if (motion->ball) {
             const passive y = passive_of(tree, body->joint, c + 1), z = passive_of(tree, body->joint, c + 2);
-            const bool even = y.viscous == all.viscous && z.viscous == all.viscous && y.coulomb == all.coulomb &&
-                              z.coulomb == all.coulomb;
+            const bool even = y.viscous == all.viscous && z.viscous == all.viscous &&
+                              y.coulomb == all.coulomb && z.coulomb == all.coulomb;
             if (!even || all.stiffness != 0 || y.stiffness != 0 || z.stiffness != 0)
-                lw_export_note(tree, "friction of balls that differs by axis", "that about x acts about all axes");
+                lw_export_note(tree, "friction of balls that differs by axis",
+                               "that about x acts about all axes");
         } else
             lw_export_numbers(file, "axis", axis, 3);
         if (!motion->ball && motion->pitch == 0) {
@@ -128,13 +129,14 @@ static void put_shape(lw_export_tree *tree, FILE *file, int depth, int label, co
     static const char *const names[LW_SHAPE_KINDS] = {
         [LW_SHAPE_BOX] = "box",         [LW_SHAPE_CYLINDER] = "cylinder",   [LW_SHAPE_SPHERE] = "sphere",
         [LW_SHAPE_CAPSULE] = "capsule", [LW_SHAPE_ELLIPSOID] = "ellipsoid", [LW_SHAPE_ROD] = "cylinder"};
-    static const int sizes[LW_SHAPE_KINDS] = {[LW_SHAPE_BOX] = 3,     [LW_SHAPE_CYLINDER] = 2,
-                                              [LW_SHAPE_SPHERE] = 1,  [LW_SHAPE_CAPSULE] = 2,
-                                              [LW_SHAPE_ELLIPSOID] = 3, [LW_SHAPE_ROD] = 1};
+    static const int sizes[LW_SHAPE_KINDS] = {
+        [LW_SHAPE_BOX] = 3,     [LW_SHAPE_CYLINDER] = 2,  [LW_SHAPE_SPHERE] = 1,
+        [LW_SHAPE_CAPSULE] = 2, [LW_SHAPE_ELLIPSOID] = 3, [LW_SHAPE_ROD] = 1};
     const lw_pose *user = &tree->bodies[label].user;
     if (shape->kind == LW_SHAPE_NONE) return;
     if (!names[shape->kind]) {
-        lw_export_note(tree, "shapes: cones, tetrahedra and meshes", "not drawn; mass and inertia are as before");
+        lw_export_note(tree, "shapes: cones, tetrahedra and meshes",
+                       "not drawn; mass and inertia are as before");
         return;
     }
     double size[3] = {shape->size[0], shape->size[1], shape->size[2]};
@@ -159,16 +161,17 @@ static void put_shape(lw_export_tree *tree, FILE *file, int depth, int label, co
     }
     lw_export_numbers(file, "size", size, sizes[shape->kind]);
     if (shape->colour) {
-        const double rgba[4] = {(double)(shape->colour >> 16 & 255) / 255, (double)(shape->colour >> 8 & 255) / 255,
-                                (double)(shape->colour & 255) / 255, 1};
+        const double rgba[4] = {(double)(shape->colour >> 16 & 255) / 255,
+                                (double)(shape->colour >> 8 & 255) / 255, (double)(shape->colour & 255) / 255,
+                                1};
         lw_export_numbers(file, "rgba", rgba, 4);
     }
     fprintf(file, " contype=\"0\" conaffinity=\"0\"/>\n");
 }
 
 /* Sites: named frames, and the ends of closures, springs and distances. */
-static void put_sites(const lw_export_tree *tree, const lw_mjcf_sites *sites, FILE *file, int depth, int label,
-                      const lw_pose *at) {
+static void put_sites(const lw_export_tree *tree, const lw_mjcf_sites *sites, FILE *file, int depth,
+                      int label, const lw_pose *at) {
     for (int k = 0; k < sites->count; k++) {
         if (sites->items[k].body != label) continue;
         const lw_pose own = lw_export_pose(tree, label, &sites->items[k].pose);
@@ -180,8 +183,8 @@ static void put_sites(const lw_export_tree *tree, const lw_mjcf_sites *sites, FI
     }
 }
 
-/* The only body that this one carries, if it has no mass, no site and no shape that would be lost; 0: it stays
- * a body of its own. */
+/* The only body that this one carries, if it has no mass, no site and no shape that would be lost; 0: it
+ * stays a body of its own. */
 static int folded_into(const lw_export_tree *tree, const lw_mjcf_sites *sites, int label) {
     double mass, com[3], inertia[6];
     int child = 0;
@@ -232,7 +235,8 @@ static void put_body(lw_export_tree *tree, lw_mjcf_sites *sites, FILE *file, int
     lw_export_numbers(file, "fullinertia", inertia, 6);
     fprintf(file, "/>\n");
     if (!(mass > 0) && body->motion_count > 0)
-        lw_export_note(tree, "bodies without mass", "MuJoCo refuses them; the file is right for other readers");
+        lw_export_note(tree, "bodies without mass",
+                       "MuJoCo refuses them; the file is right for other readers");
     for (int k = 0; k < lw_model_body_shape_count(tree->model, last); k++)
         put_shape(tree, file, depth + 1, last, lw_model_body_shape_at(tree->model, last, k));
     const lw_pose none = lw_pose_none();
@@ -256,7 +260,8 @@ static int order_of(const lw_export_tree *tree, int label, int *order, int count
     return count;
 }
 
-static void put_key(const lw_export_tree *tree, FILE *file, const char *name, const double *q, const double *v) {
+static void put_key(const lw_export_tree *tree, FILE *file, const char *name, const double *q,
+                    const double *v) {
     const lw_model *model = tree->model;
     int *order = LW_NEW(tree->importer.arena, int, model->body_count + 1);
     double *list = LW_NEW(tree->importer.arena, double, model->nq + model->nv + 8);
@@ -276,11 +281,13 @@ static void put_key(const lw_export_tree *tree, FILE *file, const char *name, co
                     continue;
                 }
                 if (!motion->ball) {
-                    list[count++] = speeds ? v[info->v + motion->coordinate] : q[info->q + motion->coordinate];
+                    list[count++] =
+                        speeds ? v[info->v + motion->coordinate] : q[info->q + motion->coordinate];
                     continue;
                 }
                 const int size = speeds ? 3 : 4;
-                const double *from = speeds ? v + info->v + motion->coordinate : q + info->q + motion->coordinate;
+                const double *from =
+                    speeds ? v + info->v + motion->coordinate : q + info->q + motion->coordinate;
                 for (int i = 0; i < size; i++) list[count + i] = from[i];
                 if (info->reversed && !speeds)
                     for (int i = 1; i < 4; i++) list[count + i] = -from[i];

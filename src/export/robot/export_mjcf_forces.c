@@ -256,7 +256,8 @@ static void put_coupling(lw_export_tree *tree, FILE *file, const lw_constraint_s
     for (int k = 0; k < spec->terms; k++) {
         if (k < 2)
             names[k] = joint_name(tree, lw_model_joint(tree->model, spec->joints[k]), spec->coordinates[k]);
-        if (straight < 0 && spec->polynomial_size[k] == 0 && !spec->tables[k] && spec->factors[k] != 0) straight = k;
+        if (straight < 0 && spec->polynomial_size[k] == 0 && !spec->tables[k] && spec->factors[k] != 0)
+            straight = k;
     }
     bool good = names[0] && (spec->terms < 2 || names[1]) && straight >= 0;
     if (spec->terms > 2) {

@@ -2,9 +2,10 @@
  * joints.
  *
  * With the joint's frames F0 on the first and F1 on the second body and its motion T(q), the second body lies
- * in the first at F0 T(q) F1^-1. T is a product of slides along, then of turns about axes of the joint's frame,
- * or ends in a ball; so it is a chain of elementary joints through one point. Where the tree carries the first
- * body by the second, the inverse acts: the same motions in the opposite order, about opposite axes.
+ * in the first at F0 T(q) F1^-1. T is a product of slides along, then of turns about axes of the joint's
+ * frame, or ends in a ball; so it is a chain of elementary joints through one point. Where the tree carries
+ * the first body by the second, the inverse acts: the same motions in the opposite order, about opposite
+ * axes.
  *
  * Cost     O(bodies + joints).
  */
@@ -52,10 +53,8 @@ static void make_motions(const lw_joint_entry *entry, const lw_pose *frame, lw_e
         motion->suffix = several ? about->names[k].word : "";
     }
     if (about->ball)
-        motions[count++] = (lw_export_motion){.turns = true,
-                                              .ball = true,
-                                              .coordinate = about->slides,
-                                              .suffix = several ? "ball" : ""};
+        motions[count++] = (lw_export_motion){
+            .turns = true, .ball = true, .coordinate = about->slides, .suffix = several ? "ball" : ""};
     body->motion_count = count;
     if (!entry->info.reversed) return;
     for (int k = 0; k < count; k++)
@@ -80,8 +79,9 @@ static void make_body(lw_export_tree *tree, int label, bool at_joints) {
     body->name = of->name;
     body->parent = model->links[label].parent;
     body->joint = of->joint_index;
-    const lw_pose user = lw_pose_between(&of->frame, &entry->frames[child]); /* the joint in the user's frame */
-    lw_pose own = lw_pose_none(); /* the frame of the body here in the user's */
+    const lw_pose user =
+        lw_pose_between(&of->frame, &entry->frames[child]); /* the joint in the user's frame */
+    lw_pose own = lw_pose_none();                           /* the frame of the body here in the user's */
     if (at_joints) {
         lw_v3_copy(user.p, own.p);
         if (about->ball) memcpy(own.R, user.R, sizeof own.R);

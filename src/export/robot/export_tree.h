@@ -39,8 +39,8 @@ typedef struct lw_export_tree {
     lw_export_body *bodies; /* 0 .. model->body_count; entry 0 is ground */
 } lw_export_tree;
 
-/* Which frames bodies get: the user's, but the joint's where the body turns like a ball; or one at the joint's
- * point, as URDF wants it. */
+/* Which frames bodies get: the user's, but the joint's where the body turns like a ball; or one at the
+ * joint's point, as URDF wants it. */
 lw_status lw_export_tree_create(const lw_spec *spec, bool at_joints, lw_import_notes *notes,
                                 lw_export_tree *tree, lw_error *error);
 void lw_export_tree_destroy(lw_export_tree *tree);

@@ -1,9 +1,9 @@
 /* export_urdf.c - a mechanism that is a tree as URDF.
  *
  * A link's frame is that of its joint, so that frames here lie at joints' points. Ground is the link "world".
- * Joints of several coordinates become chains with links without mass, NAME.x, NAME.y; a spherical one has the
- * type spherical, which some readers know, a free one in the world is floating. URDF has no springs, rotors,
- * forces or initial states: these are listed as left out.
+ * Joints of several coordinates become chains with links without mass, NAME.x, NAME.y; a spherical one has
+ * the type spherical, which some readers know, a free one in the world is floating. URDF has no springs,
+ * rotors, forces or initial states: these are listed as left out.
  */
 #include "export/robot/export_mjcf.h"
 
@@ -75,7 +75,8 @@ static const lw_constraint_spec *mimic_of(const lw_export_tree *tree, const char
         const lw_constraint_spec *c = lw_spec_constraint(tree->spec, k);
         if (c->type != LW_CONSTRAINT_COUPLING || c->terms != 2) continue;
         if (c->polynomial_size[0] > 0 || c->polynomial_size[1] > 0 || c->tables[0] || c->tables[1]) continue;
-        if (strcmp(c->joints[0], joint) != 0 || c->coordinates[0] != coordinate || c->factors[0] == 0) continue;
+        if (strcmp(c->joints[0], joint) != 0 || c->coordinates[0] != coordinate || c->factors[0] == 0)
+            continue;
         *multiplier = -c->factors[1] / c->factors[0];
         *offset = (c->offset + c->factors[0] * c->about[0] + c->factors[1] * c->about[1]) / c->factors[0];
         return c;
@@ -128,15 +129,17 @@ static void put_details(lw_export_tree *tree, FILE *file, const lw_joint_spec *s
     const lw_constraint_spec *mimic = mimic_of(tree, spec->name, c, &multiplier, &offset);
     if (mimic) {
         fprintf(file, "    <mimic");
-        lw_export_text(file, "joint", "%s",
-                       motion_name(tree, lw_model_joint(tree->model, mimic->joints[1]), mimic->coordinates[1]));
+        lw_export_text(
+            file, "joint", "%s",
+            motion_name(tree, lw_model_joint(tree->model, mimic->joints[1]), mimic->coordinates[1]));
         lw_export_numbers(file, "multiplier", &multiplier, 1);
         lw_export_numbers(file, "offset", &offset, 1);
         fprintf(file, "/>\n");
     }
     if (spec->armature[c] > 0)
         lw_export_note(tree, "armature of joints", "left out: these joints accelerate as without rotors");
-    if (spec->motion[c]) lw_export_note(tree, "prescribed motions", "left out: these coordinates move freely");
+    if (spec->motion[c])
+        lw_export_note(tree, "prescribed motions", "left out: these coordinates move freely");
 }
 
 static void put_joint(lw_export_tree *tree, FILE *file, int label) {
@@ -148,8 +151,9 @@ static void put_joint(lw_export_tree *tree, FILE *file, int label) {
     for (int k = 0; k < count; k++) {
         const lw_export_motion *motion = &body->motions[k];
         const bool last = k == count - 1, whole = floating || body->motion_count == 0;
-        const char *name = whole ? spec->name : lw_import_print(&tree->importer, motion->suffix[0] ? "%s.%s" : "%s%s",
-                                                                spec->name, motion->suffix);
+        const char *name = whole ? spec->name
+                                 : lw_import_print(&tree->importer, motion->suffix[0] ? "%s.%s" : "%s%s",
+                                                   spec->name, motion->suffix);
         const char *child = last ? body->name : lw_import_print(&tree->importer, "%s.link", name);
         const int c = motion->coordinate;
         const bool limited = spec->limits[c][0] != 0 || spec->limits[c][1] != 0;
@@ -180,7 +184,9 @@ static void put_joint(lw_export_tree *tree, FILE *file, int label) {
             fprintf(file, "/>\n");
             if (motion->pitch != 0) {
                 const double zero = 0;
-                fprintf(file, "    <limit lower=\"-1e6\" upper=\"1e6\" effort=\"1e6\" velocity=\"1e6\"/>\n    <mimic");
+                fprintf(
+                    file,
+                    "    <limit lower=\"-1e6\" upper=\"1e6\" effort=\"1e6\" velocity=\"1e6\"/>\n    <mimic");
                 lw_export_text(file, "joint", "%s.angle", spec->name);
                 lw_export_numbers(file, "multiplier", &motion->pitch, 1);
                 lw_export_numbers(file, "offset", &zero, 1);
@@ -189,7 +195,8 @@ static void put_joint(lw_export_tree *tree, FILE *file, int label) {
                 put_details(tree, file, spec, c, motion->turns);
         }
         if (motion->ball && !floating && !whole)
-            lw_export_note(tree, "spherical joints", "of type spherical, which not every reader of URDF knows");
+            lw_export_note(tree, "spherical joints",
+                           "of type spherical, which not every reader of URDF knows");
         fprintf(file, "  </joint>\n");
         parent = child;
     }
@@ -199,7 +206,8 @@ static void note_rest(lw_export_tree *tree) {
     const double *g = lw_spec_gravity(tree->spec);
     for (size_t k = 0; k < lw_spec_force_count(tree->spec); k++) {
         const lw_force_spec *force = lw_spec_force(tree->spec, k);
-        const bool damper = force->type == LW_FORCE_TORSION && lw_export_is_attribute(force) && force->stiffness == 0;
+        const bool damper =
+            force->type == LW_FORCE_TORSION && lw_export_is_attribute(force) && force->stiffness == 0;
         if (force->type != LW_FORCE_FRICTION && !damper)
             lw_export_note(tree, "forces: springs, drives, applied ones", "left out: they do not act");
     }

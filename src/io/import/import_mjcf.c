@@ -16,9 +16,9 @@ static void note_sections(mj_reader *reader) {
                  {"deformable", "deformable bodies", "left out: their mass and forces are missing"},
                  {"extension", "plugins", "what they do is not known here"},
                  {NULL, NULL, NULL}};
-    static const char *const read[] = {"compiler", "option",   "default",  "asset",    "worldbody", "equality",
-                                       "tendon",   "actuator", "keyframe", "size",     "visual",    "statistic",
-                                       "custom",   NULL};
+    static const char *const read[] = {"compiler", "option",    "default",  "asset",    "worldbody",
+                                       "equality", "tendon",    "actuator", "keyframe", "size",
+                                       "visual",   "statistic", "custom",   NULL};
     for (const lw_xml *section = reader->root->first; section; section = section->next) {
         bool found = false;
         for (int k = 0; read[k] && !found; k++) found = lw_xml_is(section, read[k]);

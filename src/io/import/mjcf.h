@@ -21,7 +21,6 @@
 #include <linkwork/import.h>
 #include <linkwork/spec.h>
 
-
 /* An element with the class whose defaults it has; class -1: none. */
 typedef struct mj_element {
     const lw_xml *node;
@@ -52,7 +51,7 @@ typedef struct mj_joint {
     bool limited;
     double range[2];
     double force_range[2]; /* of all actuators together; both zero: there is none */
-    int qpos, dof; /* addresses in keyframes */
+    int qpos, dof;         /* addresses in keyframes */
     /* In the spec: the joint, and which of its coordinates and speeds the first one is. */
     const char *spec_joint;
     lw_joint_type spec_type;
@@ -111,7 +110,7 @@ typedef struct mj_mesh {
     const char *name;
     const lw_xml *node;
     bool loaded, solid; /* has triangles; has an inside */
-    bool shell, hull; /* its inertia is to be that of its surface, or of its convex hull */
+    bool shell, hull;   /* its inertia is to be that of its surface, or of its convex hull */
     double scale[3];
     lw_mesh_spec mesh;
 } mj_mesh;
@@ -141,11 +140,10 @@ typedef struct mj_reader {
     const char *meshdir;
     /* option */
     double gravity[3];
-    bool no_equality, no_limit, no_frictionloss, no_spring, no_damper, no_gravcomp, no_actuation,
-        no_gravity;
+    bool no_equality, no_limit, no_frictionloss, no_spring, no_damper, no_gravcomp, no_actuation, no_gravity;
     mj_table classes, bodies, joints, geoms, sites, tendons, meshes, materials;
     int nq, nv;
-    bool posed; /* bodies of the spec have poses: the axes of translations need them */
+    bool posed;                     /* bodies of the spec have poses: the axes of translations need them */
     const double *weights, *factor; /* mjcf_weights.c; NULL: not computed yet */
     double *work;
 } mj_reader;
@@ -163,8 +161,8 @@ void *mj_add(mj_reader *reader, mj_table *table, size_t size);
 
 /* --- mjcf_values.c: messages, and values of elements with their defaults ---------------------------- */
 
-void mj_error(mj_reader *reader, const lw_xml *node, const char *key, const char *remedy,
-              const char *format, ...) LW_PRINTF(5, 6);
+void mj_error(mj_reader *reader, const lw_xml *node, const char *key, const char *remedy, const char *format,
+              ...) LW_PRINTF(5, 6);
 void mj_warn(mj_reader *reader, const lw_xml *node, const char *name, const char *remedy, const char *format,
              ...) LW_PRINTF(5, 6);
 /* The text of an attribute: the element's own, or that of the nearest class that gives it. */
@@ -230,17 +228,17 @@ double mj_felt_inertia(mj_reader *reader, const int *dofs, const double *moments
 
 /* --- the second pass ------------------------------------------------------------------------------- */
 
-void mj_make_bodies(mj_reader *reader);   /* mjcf_spec.c: bodies, frames, shapes */
+void mj_make_bodies(mj_reader *reader); /* mjcf_spec.c: bodies, frames, shapes */
 void mj_give_pose(const mj_reader *reader, const mj_body *body, lw_body_spec *spec);
-void mj_make_joints(mj_reader *reader);   /* mjcf_joints.c */
+void mj_make_joints(mj_reader *reader); /* mjcf_joints.c */
 bool mj_needs_poses(const mj_reader *reader);
-void mj_make_springs(mj_reader *reader);  /* mjcf_springs.c: passive forces of joints, weight compensation */
-void mj_read_tendons(mj_reader *reader);  /* mjcf_tendons.c */
+void mj_make_springs(mj_reader *reader); /* mjcf_springs.c: passive forces of joints, weight compensation */
+void mj_read_tendons(mj_reader *reader); /* mjcf_tendons.c */
 void mj_make_tendons(mj_reader *reader);
 /* Length or rate of a tendon as an expression, and a force along it, which lengthens it. */
 const char *mj_tendon_text(mj_reader *reader, const mj_tendon *tendon, bool rate);
 void mj_pull(mj_reader *reader, const mj_tendon *tendon, const char *name, const char *force);
-void mj_make_equality(mj_reader *reader); /* mjcf_equality.c */
+void mj_make_equality(mj_reader *reader);                     /* mjcf_equality.c */
 void mj_make_actuators(mj_reader *reader, const lw_xml *key); /* mjcf_actuators.c; key: whose ctrl to take */
 const lw_xml *mj_make_keys(mj_reader *reader);                /* mjcf_keys.c; returns the chosen one */
 

@@ -32,15 +32,16 @@ typedef struct mj_actuator {
 static void apply_general(mj_reader *reader, const mj_element *e, mj_actuator *a) {
     static const char *const gains[] = {"fixed", "affine", "muscle", "user", "dcmotor", NULL};
     static const char *const biases[] = {"none", "affine", "muscle", "user", "dcmotor", NULL};
-    static const char *const dynamics[] = {"none", "integrator", "filter", "filterexact",
-                                           "muscle", "user", "dcmotor", NULL};
+    static const char *const dynamics[] = {"none",   "integrator", "filter",  "filterexact",
+                                           "muscle", "user",       "dcmotor", NULL};
     double values[10];
     int n = mj_numbers(reader, e, "gainprm", 1, 10, values);
     for (int k = 0; k < n && k < 3; k++) a->gain[k] = values[k];
     n = mj_numbers(reader, e, "biasprm", 1, 10, values);
     for (int k = 0; k < n && k < 3; k++) a->bias[k] = values[k];
     if (mj_numbers(reader, e, "dynprm", 1, 10, values) > 0) a->timeconst = values[0];
-    const int gain = mj_word(reader, e, "gaintype", gains, -2), bias = mj_word(reader, e, "biastype", biases, -2);
+    const int gain = mj_word(reader, e, "gaintype", gains, -2),
+              bias = mj_word(reader, e, "biastype", biases, -2);
     const int dyn = mj_word(reader, e, "dyntype", dynamics, -2);
     if (gain >= 0) a->gain_affine = gain == 1;
     if (bias >= 0) a->bias_affine = bias == 1;
@@ -112,7 +113,7 @@ static void apply(mj_reader *reader, const lw_xml *node, mj_actuator *a) {
 }
 
 static bool is_actuator(const lw_xml *node) {
-    static const char *const tags[] = {"general", "motor",    "position", "velocity", "intvelocity", "damper",
+    static const char *const tags[] = {"general",  "motor",  "position", "velocity", "intvelocity", "damper",
                                        "cylinder", "muscle", "adhesion", "dcmotor",  "plugin",      NULL};
     for (int k = 0; tags[k]; k++)
         if (lw_xml_is(node, tags[k])) return true;
@@ -154,8 +155,10 @@ static const char *force_text(mj_reader *reader, const mj_actuator *a, const cha
     lw_importer *importer = reader->importer;
     const char *text = plus(reader, "", a->gain[0], w);
     if (a->gain_affine) {
-        if (a->gain[1] != 0) text = plus(reader, text, scale * a->gain[1], lw_import_print(importer, "%s*%s", L, w));
-        if (a->gain[2] != 0) text = plus(reader, text, scale * a->gain[2], lw_import_print(importer, "%s*%s", V, w));
+        if (a->gain[1] != 0)
+            text = plus(reader, text, scale * a->gain[1], lw_import_print(importer, "%s*%s", L, w));
+        if (a->gain[2] != 0)
+            text = plus(reader, text, scale * a->gain[2], lw_import_print(importer, "%s*%s", V, w));
     }
     if (a->bias_affine) {
         text = plus(reader, text, a->bias[0], NULL);
@@ -187,13 +190,14 @@ static void leave_out(mj_reader *reader, const lw_xml *node, const char *why) {
 
 static void drive_coordinate(mj_reader *reader, const mj_drive *drive, const mj_joint *joint, int coordinate,
                              double gear, const char *force, double limit) {
-    const lw_force_spec spec = {.name = lw_import_own_name(reader->importer, &reader->importer->forces, drive->name),
-                                .type = LW_FORCE_DRIVE,
-                                .joint = joint->spec_joint,
-                                .coordinate = coordinate,
-                                .drive = times(reader, gear, force),
-                                .limit = limit,
-                                .place = drive->node->place};
+    const lw_force_spec spec = {
+        .name = lw_import_own_name(reader->importer, &reader->importer->forces, drive->name),
+        .type = LW_FORCE_DRIVE,
+        .joint = joint->spec_joint,
+        .coordinate = coordinate,
+        .drive = times(reader, gear, force),
+        .limit = limit,
+        .place = drive->node->place};
     lw_import_add_force(reader->importer, &spec);
 }
 
@@ -241,9 +245,10 @@ static void drive_tendon(mj_reader *reader, const mj_drive *drive, const mj_tend
     const char *V = lw_import_print(importer, "(%s)", mj_tendon_text(reader, tendon, true));
     const char *force = force_text(reader, a, drive->w, L, V, a->gear[0]);
     if (drive->clamps) force = clamp(reader, force, a->forcerange);
-    lw_signal_spec signal = {.name = lw_import_word(importer, lw_import_print(importer, "%.60s_force", drive->name)),
-                             .value = times(reader, a->gear[0], force),
-                             .place = drive->node->place};
+    lw_signal_spec signal = {
+        .name = lw_import_word(importer, lw_import_print(importer, "%.60s_force", drive->name)),
+        .value = times(reader, a->gear[0], force),
+        .place = drive->node->place};
     lw_import_check(importer, lw_spec_add_signal(importer->spec, &signal));
     mj_pull(reader, tendon, drive->name, signal.name);
 }
@@ -257,7 +262,8 @@ static void drive_site(mj_reader *reader, const mj_drive *drive, const mj_site *
     }
     const char *force = force_text(reader, a, drive->w, "0", "0", 1);
     if (drive->clamps) force = clamp(reader, force, a->forcerange);
-    lw_force_spec spec = {.name = lw_import_own_name(reader->importer, &reader->importer->forces, drive->name),
+    lw_force_spec spec = {.name =
+                              lw_import_own_name(reader->importer, &reader->importer->forces, drive->name),
                           .type = LW_FORCE_APPLIED,
                           .bodies = {site->spec_name, LW_GROUND},
                           .frame = LW_GEOMETRY_BODY,
@@ -305,7 +311,8 @@ static void add_input(mj_reader *reader, mj_drive *drive, double start) {
     lw_import_check(importer, lw_spec_set_input(importer->spec, word, start));
     drive->w = limited(reader, a->ctrllimited, a->ctrlrange) ? clamp(reader, word, a->ctrlrange) : word;
     if (a->dynamics == DYN_NONE) return;
-    lw_state_spec state = {.name = lw_import_word(importer, lw_import_print(importer, "%.60s_act", drive->name)),
+    lw_state_spec state = {.name =
+                               lw_import_word(importer, lw_import_print(importer, "%.60s_act", drive->name)),
                            .place = drive->node->place};
     state.rate = a->dynamics == DYN_INTEGRATOR
                      ? drive->w
@@ -318,7 +325,8 @@ static void add_input(mj_reader *reader, mj_drive *drive, double start) {
 /* How many actuators drive this joint. */
 static int sharing(const mj_reader *reader, const char *name) {
     int count = 0;
-    for (const lw_xml *section = lw_xml_child(reader->root, "actuator"); section; section = lw_xml_next(section))
+    for (const lw_xml *section = lw_xml_child(reader->root, "actuator"); section;
+         section = lw_xml_next(section))
         for (const lw_xml *node = section->first; node; node = node->next) {
             const char *joint = lw_xml_get(node, "joint");
             count += joint && strcmp(joint, name) == 0;
@@ -348,8 +356,8 @@ static void make_actuator(mj_reader *reader, const lw_xml *node, int index, doub
                                  : mj_find_site(reader, target);
     if (found < 0) {
         static const char *const kinds[] = {"joint", "joint", "tendon", "site"};
-        mj_error(reader, node, ways[way], "name one that the file has", "there is no %s \"%.60s\"", kinds[way],
-                 target);
+        mj_error(reader, node, ways[way], "name one that the file has", "there is no %s \"%.60s\"",
+                 kinds[way], target);
         return;
     }
     drive.clamps = limited(reader, a->forcelimited, a->forcerange);
@@ -384,7 +392,8 @@ void mj_make_actuators(mj_reader *reader, const lw_xml *key) {
     int index = 0, given = 0;
     const mj_element element = {key, -1, "key"};
     const double *ctrl = key ? mj_list(reader, &element, "ctrl", &given) : NULL;
-    for (const lw_xml *section = lw_xml_child(reader->root, "actuator"); section; section = lw_xml_next(section))
+    for (const lw_xml *section = lw_xml_child(reader->root, "actuator"); section;
+         section = lw_xml_next(section))
         for (const lw_xml *node = section->first; node; node = node->next, index++) {
             if (reader->no_actuation)
                 leave_out(reader, node, "switched off by a flag");
@@ -392,6 +401,6 @@ void mj_make_actuators(mj_reader *reader, const lw_xml *key) {
                 make_actuator(reader, node, index, ctrl && index < given ? ctrl[index] : 0);
         }
     if (ctrl && given != index)
-        mj_error(reader, key, "ctrl", "give one number for each actuator", "ctrl has %d numbers, not %d", given,
-                 index);
+        mj_error(reader, key, "ctrl", "give one number for each actuator", "ctrl has %d numbers, not %d",
+                 given, index);
 }

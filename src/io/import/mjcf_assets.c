@@ -114,8 +114,7 @@ static void read_mesh(mj_reader *reader, const lw_xml *node) {
         const char *own = reader->importer->file;
         char object[112];
         (void)snprintf(object, sizeof object, "mesh \"%.90s\"", name);
-        const lw_mesh_spec *read =
-            lw_import_mesh(reader->importer, path, lw_xml_place(node, "file"), object);
+        const lw_mesh_spec *read = lw_import_mesh(reader->importer, path, lw_xml_place(node, "file"), object);
         reader->importer->file = own;
         if (read) mesh->mesh = *read, mesh->loaded = true;
     } else if (mj_text(reader, &element, "vertex"))

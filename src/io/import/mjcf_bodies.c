@@ -73,8 +73,7 @@ static void read_joint(mj_reader *reader, const lw_xml *node, int body, const lw
     }
     double axis[3], point[3];
     if (joint.type <= MJ_SLIDE && !(mj_unit(joint.axis, axis) > 1e-15)) {
-        mj_error(reader, node, "axis", "give any vector but zero, e.g. \"0 0 1\"",
-                 "axis has no direction");
+        mj_error(reader, node, "axis", "give any vector but zero, e.g. \"0 0 1\"", "axis has no direction");
         return;
     }
     if (joint.type <= MJ_SLIDE) lw_m3_mul_v(frame->R, axis, joint.axis);
@@ -121,7 +120,8 @@ static void check_joints(mj_reader *reader, int body) {
         turns += joint->type == MJ_HINGE || joint->type == MJ_BALL;
     }
     if (balls > 0 && turns > 1)
-        mj_error(reader, of->node, NULL, "keep the ball alone", "a body has a ball and another joint that turns");
+        mj_error(reader, of->node, NULL, "keep the ball alone",
+                 "a body has a ball and another joint that turns");
 }
 
 /* --- bodies ----------------------------------------------------------------------------------------- */
@@ -143,7 +143,8 @@ static void read_inertial(mj_reader *reader, const lw_xml *node, int body, const
     const bool diagonal = mj_numbers(reader, &element, "diaginertia", 3, 3, moments) == 3;
     const bool full = mj_numbers(reader, &element, "fullinertia", 6, 6, moments) == 6;
     if (diagonal && full)
-        mj_error(reader, node, "fullinertia", "keep one of them", "diaginertia and fullinertia are both given");
+        mj_error(reader, node, "fullinertia", "keep one of them",
+                 "diaginertia and fullinertia are both given");
     if (mass < 0) {
         mj_error(reader, node, "mass", "give zero or a positive number", "mass %g is negative", mass);
         return;
@@ -175,7 +176,8 @@ static void read_site(mj_reader *reader, const lw_xml *node, int body, const lw_
     if (site) *site = (mj_site){.name = name, .node = node, .body = body, .pose = lw_pose_in(frame, &pose)};
 }
 
-static void read_body(mj_reader *reader, const lw_xml *node, int parent, const lw_pose *frame, int childclass);
+static void read_body(mj_reader *reader, const lw_xml *node, int parent, const lw_pose *frame,
+                      int childclass);
 
 static int childclass_of(mj_reader *reader, const lw_xml *node, int around) {
     const char *name = lw_xml_get(node, "childclass");
@@ -218,7 +220,8 @@ static void read_contents(mj_reader *reader, const lw_xml *node, int body, const
         else if (lw_xml_is(child, "site"))
             read_site(reader, child, body, frame, childclass);
         else if (lw_xml_is(child, "camera") || lw_xml_is(child, "light"))
-            lw_import_note_of(reader->importer, child->place, "cameras and lights", "no effect on the motion");
+            lw_import_note_of(reader->importer, child->place, "cameras and lights",
+                              "no effect on the motion");
         else if (lw_xml_is(child, "plugin"))
             lw_import_note_of(reader->importer, child->place, "plugins", "what they do is not known here");
         else if (is_macro(child))
@@ -240,9 +243,11 @@ static void read_body(mj_reader *reader, const lw_xml *node, int parent, const l
     body.world = lw_pose_in(&MJ_BODY(reader, parent)->world, &body.local);
     (void)mj_flag(reader, &element, "mocap", &body.mocap);
     (void)mj_number(reader, &element, "gravcomp", &body.gravcomp);
-    if (!body.name) body.name = lw_import_print(reader->importer, "body%d", reader->bodies.count);
+    if (!body.name)
+        body.name = lw_import_print(reader->importer, "body%d", reader->bodies.count);
     else if (mj_find_body(reader, body.name) >= 0)
-        mj_error(reader, node, "name", "give it another name", "there is a body \"%.60s\" already", body.name);
+        mj_error(reader, node, "name", "give it another name", "there is a body \"%.60s\" already",
+                 body.name);
     childclass = childclass_of(reader, node, childclass);
     body.first_joint = reader->joints.count;
     mj_body *added = mj_add(reader, &reader->bodies, sizeof *added);

@@ -44,7 +44,8 @@ void mj_read_defaults(mj_reader *reader) {
             whole = section;
             continue;
         }
-        if (name && strcmp(name, "main") != 0 && strcmp(name, lw_xml_get(whole, "class") ? lw_xml_get(whole, "class") : "main") != 0) {
+        if (name && strcmp(name, "main") != 0 &&
+            strcmp(name, lw_xml_get(whole, "class") ? lw_xml_get(whole, "class") : "main") != 0) {
             mj_error(reader, section, "class", "put the class inside the first <default>",
                      "the outermost class is \"main\", not \"%.60s\"", name);
             continue;

@@ -74,7 +74,8 @@ static bool read_closure(mj_reader *reader, const lw_xml *node, mj_closure *clos
         const bool given = mj_numbers(reader, &element, "anchor", 3, 3, anchor) == 3;
         if (!closure->weld) {
             if (!given) {
-                mj_error(reader, node, NULL, "give its point in body1: anchor=\"x y z\"", "anchor is missing");
+                mj_error(reader, node, NULL, "give its point in body1: anchor=\"x y z\"",
+                         "anchor is missing");
                 return false;
             }
             lw_v3_copy(anchor, closure->poses[0].p);
@@ -181,7 +182,8 @@ static bool add_terms(mj_reader *reader, lw_constraint_spec *coupling, int joint
     const mj_tendon *of = MJ_TENDON(reader, tendon);
     if (curve && (curve[2] != 0 || curve[3] != 0 || curve[4] != 0)) return false;
     for (int i = 0; i < of->count; i++)
-        if (!add_terms(reader, coupling, of->items[i], -1, factor * (curve ? curve[1] : 1) * of->coef[i], NULL))
+        if (!add_terms(reader, coupling, of->items[i], -1, factor * (curve ? curve[1] : 1) * of->coef[i],
+                       NULL))
             return false;
     return true;
 }
@@ -224,8 +226,8 @@ static void add_coupling(mj_reader *reader, const lw_xml *node) {
             add_distance(reader, node, MJ_TENDON(reader, found[0]), curve[0]);
             return;
         }
-        const bool fits = tendons ? !MJ_TENDON(reader, found[k])->spatial
-                                  : MJ_JOINT(reader, found[k])->type <= MJ_SLIDE;
+        const bool fits =
+            tendons ? !MJ_TENDON(reader, found[k])->spatial : MJ_JOINT(reader, found[k])->type <= MJ_SLIDE;
         if (!fits) {
             mj_error(reader, node, key, tendons ? "name a fixed tendon" : "name a hinge or slide",
                      tendons ? "the path of tendon \"%.60s\" over sites cannot be coupled"
@@ -266,7 +268,8 @@ static bool is_active(mj_reader *reader, const lw_xml *node) {
 void mj_make_equality(mj_reader *reader) {
     lw_importer *importer = reader->importer;
     int count = 0, used = 0;
-    for (const lw_xml *section = lw_xml_child(reader->root, "equality"); section; section = lw_xml_next(section))
+    for (const lw_xml *section = lw_xml_child(reader->root, "equality"); section;
+         section = lw_xml_next(section))
         for (const lw_xml *node = section->first; node; node = node->next) count++;
     if (count == 0) return;
     mj_closure *list = LW_NEW(reader->arena, mj_closure, count);
@@ -274,7 +277,8 @@ void mj_make_equality(mj_reader *reader) {
         importer->out_of_memory = true;
         return;
     }
-    for (const lw_xml *section = lw_xml_child(reader->root, "equality"); section; section = lw_xml_next(section))
+    for (const lw_xml *section = lw_xml_child(reader->root, "equality"); section;
+         section = lw_xml_next(section))
         for (const lw_xml *node = section->first; node; node = node->next) {
             if (reader->no_equality || !is_active(reader, node)) {
                 lw_import_note_of(importer, node->place, "equalities that are switched off", "left out");
@@ -285,7 +289,8 @@ void mj_make_equality(mj_reader *reader) {
             else if (lw_xml_is(node, "connect") || lw_xml_is(node, "weld")) {
                 if (!read_closure(reader, node, &list[used])) continue;
                 if (list[used].hosts[0] == list[used].hosts[1]) {
-                    mj_warn(reader, node, NULL, NULL, "both sides move as one body, so that it has no effect");
+                    mj_warn(reader, node, NULL, NULL,
+                            "both sides move as one body, so that it has no effect");
                     continue;
                 }
                 used++;

@@ -25,10 +25,14 @@ typedef enum mj_geom_type {
 static const struct {
     int sizes;
     lw_shape_kind kind;
-} types[GEOM_TYPES] = {[PLANE] = {0, LW_SHAPE_NONE},        [HFIELD] = {0, LW_SHAPE_NONE},
-                       [SPHERE] = {1, LW_SHAPE_SPHERE},     [CAPSULE] = {2, LW_SHAPE_CAPSULE},
-                       [ELLIPSOID] = {3, LW_SHAPE_ELLIPSOID}, [CYLINDER] = {2, LW_SHAPE_CYLINDER},
-                       [BOX] = {3, LW_SHAPE_BOX},           [MESH] = {0, LW_SHAPE_MESH},
+} types[GEOM_TYPES] = {[PLANE] = {0, LW_SHAPE_NONE},
+                       [HFIELD] = {0, LW_SHAPE_NONE},
+                       [SPHERE] = {1, LW_SHAPE_SPHERE},
+                       [CAPSULE] = {2, LW_SHAPE_CAPSULE},
+                       [ELLIPSOID] = {3, LW_SHAPE_ELLIPSOID},
+                       [CYLINDER] = {2, LW_SHAPE_CYLINDER},
+                       [BOX] = {3, LW_SHAPE_BOX},
+                       [MESH] = {0, LW_SHAPE_MESH},
                        [SDF] = {0, LW_SHAPE_NONE}};
 
 /* Sizes of the element into those of a spec's shape; false with a message if they are not right. */
@@ -70,8 +74,8 @@ static int colour_of(mj_reader *reader, const mj_element *element) {
 }
 
 void mj_read_geom(mj_reader *reader, const lw_xml *node, int body, const lw_pose *frame, int childclass) {
-    static const char *const names[] = {"plane", "hfield", "sphere", "capsule", "ellipsoid",
-                                        "cylinder", "box", "mesh", "sdf", NULL};
+    static const char *const names[] = {"plane",    "hfield", "sphere", "capsule", "ellipsoid",
+                                        "cylinder", "box",    "mesh",   "sdf",     NULL};
     const mj_element element = mj_with_class(reader, node, "geom", childclass);
     const int type = mj_word(reader, &element, "type", names, SPHERE);
     if (type < 0) return;

@@ -20,7 +20,8 @@ void mj_add_inertia(double *mass, double com[3], double inertia[6], double more,
     if (!(total > 0)) return;
     for (int k = 0; k < 3; k++) {
         d[k] = more_com[k] - com[k];
-        centre[k] = *mass > 0 ? more > 0 ? (*mass * com[k] + more * more_com[k]) / total : com[k] : more_com[k];
+        centre[k] =
+            *mass > 0 ? more > 0 ? (*mass * com[k] + more * more_com[k]) / total : com[k] : more_com[k];
     }
     const double reduced = *mass * more / total, square = lw_v3_dot(d, d);
     for (int k = 0; k < 3; k++) inertia[k] += reduced * (square - d[k] * d[k]);

@@ -24,9 +24,7 @@
 
 static const double rounding = 1e-14; /* Axes that were normalised are perpendicular to this. */
 
-static bool perpendicular(const double a[3], const double b[3]) {
-    return fabs(lw_v3_dot(a, b)) < rounding;
-}
+static bool perpendicular(const double a[3], const double b[3]) { return fabs(lw_v3_dot(a, b)) < rounding; }
 
 static bool same(const double a[3], const double b[3]) {
     double d[3];
@@ -157,8 +155,8 @@ static void add_joint(mj_reader *reader, lw_joint_type type, int index, int coun
     lw_import_add_joint(reader->importer, &spec);
 }
 
-/* The name of a joint that several make: what their names have in common before a last dot, NAME.x, NAME.y, or
- * that of the body. */
+/* The name of a joint that several make: what their names have in common before a last dot, NAME.x, NAME.y,
+ * or that of the body. */
 static const char *common_name(mj_reader *reader, const mj_body *body) {
     const mj_joint *first = MJ_JOINT(reader, body->first_joint);
     const char *dot = first->named ? strrchr(first->name, '.') : NULL;

@@ -29,9 +29,11 @@ static void make_start(mj_reader *reader, const char *name, lw_place place, cons
     for (int k = 0; k < reader->joints.count; k++) {
         const mj_joint *joint = MJ_JOINT(reader, k);
         if (joint->coordinate != 0) continue; /* part of one that began before */
-        lw_start_spec start = {.name = name, .joint = joint->spec_joint, .has_q = true, .has_v = qvel, .place = place};
+        lw_start_spec start = {
+            .name = name, .joint = joint->spec_joint, .has_q = true, .has_v = qvel, .place = place};
         int q = 0, v = 0;
-        for (int i = k; i < reader->joints.count && MJ_JOINT(reader, i)->spec_joint == joint->spec_joint; i++) {
+        for (int i = k; i < reader->joints.count && MJ_JOINT(reader, i)->spec_joint == joint->spec_joint;
+             i++) {
             const mj_joint *part = MJ_JOINT(reader, i);
             const int nq = part->type == MJ_FREE ? 7 : part->type == MJ_BALL ? 4 : 1;
             const int nv = part->type == MJ_FREE ? 6 : part->type == MJ_BALL ? 3 : 1;
@@ -66,7 +68,8 @@ const lw_xml *mj_make_keys(mj_reader *reader) {
     lw_closest_search search = lw_closest_to(wanted ? wanted : "");
     lw_name_table names = {0};
     int index = 0;
-    for (const lw_xml *section = lw_xml_child(reader->root, "keyframe"); section; section = lw_xml_next(section))
+    for (const lw_xml *section = lw_xml_child(reader->root, "keyframe"); section;
+         section = lw_xml_next(section))
         for (const lw_xml *node = section->first; node; node = node->next) {
             if (!lw_xml_is(node, "key")) continue;
             const char *name = lw_xml_get(node, "name");

@@ -43,8 +43,8 @@ static lw_xml *included(mj_reader *reader, lw_xml *include, mj_includes *done) {
                  "a text without a folder cannot include \"%.100s\"", file);
         return NULL;
     }
-    const char *text = lw_import_file(reader->importer, lw_xml_place(include, "file"), "include", file,
-                                      &length, &shown);
+    const char *text =
+        lw_import_file(reader->importer, lw_xml_place(include, "file"), "include", file, &length, &shown);
     lw_xml *root = text ? lw_xml_parse(reader->importer, text, length, shown ? shown : file) : NULL;
     if (!root) return NULL;
     if (!lw_xml_is(root, "mujoco") && !lw_xml_is(root, "mujocoinclude")) {
@@ -81,7 +81,8 @@ static void expand(mj_reader *reader, lw_xml *parent, mj_includes *done) {
 }
 
 static void read_compiler(mj_reader *reader, const lw_xml *node) {
-    static const char *const angles[] = {"radian", "degree", NULL}, *const coordinates[] = {"local", "global", NULL};
+    static const char *const angles[] = {"radian", "degree", NULL}, *const coordinates[] = {"local", "global",
+                                                                                            NULL};
     const mj_element element = {node, -1, "compiler"};
     const int angle = mj_word(reader, &element, "angle", angles, -2);
     if (angle >= 0) reader->degrees = angle == 1;
@@ -95,8 +96,7 @@ static void read_compiler(mj_reader *reader, const lw_xml *node) {
     (void)mj_number(reader, &element, "boundmass", &reader->boundmass);
     (void)mj_number(reader, &element, "boundinertia", &reader->boundinertia);
     (void)mj_number(reader, &element, "settotalmass", &reader->settotalmass);
-    reader->inertiafromgeom =
-        mj_tristate(reader, &element, "inertiafromgeom", reader->inertiafromgeom);
+    reader->inertiafromgeom = mj_tristate(reader, &element, "inertiafromgeom", reader->inertiafromgeom);
     double range[2];
     if (mj_numbers(reader, &element, "inertiagrouprange", 2, 2, range) == 2)
         for (int k = 0; k < 2; k++) reader->group_range[k] = (int)fmax(-1e6, fmin(1e6, range[k]));

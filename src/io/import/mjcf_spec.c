@@ -68,9 +68,7 @@ void mj_make_bodies(mj_reader *reader) {
         const mj_body *body = MJ_BODY(reader, k);
         if (!stays(reader, k)) continue;
         lw_shape_list shapes = {NULL, 0, 0};
-        lw_body_spec spec = {.name = body->spec_name,
-                             .mass = body->mass,
-                             .place = body->node->place};
+        lw_body_spec spec = {.name = body->spec_name, .mass = body->mass, .place = body->node->place};
         lw_v3_copy(body->com, spec.com);
         memcpy(spec.inertia, body->inertia, sizeof spec.inertia);
         mj_give_pose(reader, body, &spec);

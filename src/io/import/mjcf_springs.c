@@ -66,7 +66,8 @@ static void ball_spring(mj_reader *reader, const mj_joint *joint) {
     const mj_body *body = MJ_BODY(reader, joint->body), *parent = MJ_BODY(reader, body->parent);
     const bool chained = body->joint_count > 1 && joint->spec_type != LW_JOINT_FREE;
     if (joint->stiffness[1] != 0 || joint->stiffness[2] != 0 || chained) {
-        lw_import_note_of(reader->importer, joint->node->place, "springs of ball joints beyond the linear ones",
+        lw_import_note_of(reader->importer, joint->node->place,
+                          "springs of ball joints beyond the linear ones",
                           "left out: these joints turn without that force");
         return;
     }

@@ -49,14 +49,15 @@ static void read_path(mj_reader *reader, const lw_xml *node, mj_tendon *tendon) 
             continue;
         }
         if (!tendon->spatial && !joint) {
-            mj_error(reader, child, NULL, "name joints in a fixed tendon", "<%.40s> is no joint", child->name);
+            mj_error(reader, child, NULL, "name joints in a fixed tendon", "<%.40s> is no joint",
+                     child->name);
             continue;
         }
         const char *name = lw_xml_get(child, joint ? "joint" : "site");
         const int item = !name ? -1 : joint ? mj_find_joint(reader, name) : mj_find_site(reader, name);
         if (item < 0) {
-            mj_error(reader, child, joint ? "joint" : "site", "name one that the file has", "there is no %s \"%.60s\"",
-                     joint ? "joint" : "site", name ? name : "");
+            mj_error(reader, child, joint ? "joint" : "site", "name one that the file has",
+                     "there is no %s \"%.60s\"", joint ? "joint" : "site", name ? name : "");
             continue;
         }
         double factor = 1;
@@ -73,7 +74,8 @@ static void read_path(mj_reader *reader, const lw_xml *node, mj_tendon *tendon) 
 
 static void read_tendon(mj_reader *reader, const lw_xml *node) {
     const mj_element element = mj_with_class(reader, node, "tendon", reader->classes.count > 0 ? 0 : -1);
-    mj_tendon tendon = {.node = node, .name = lw_xml_get(node, "name"), .spatial = lw_xml_is(node, "spatial")};
+    mj_tendon tendon = {
+        .node = node, .name = lw_xml_get(node, "name"), .spatial = lw_xml_is(node, "spatial")};
     double range[2] = {0, 0}, more = 0;
     if (tendon.name && mj_find_tendon(reader, tendon.name) >= 0)
         mj_error(reader, node, "name", "give it another name", "there is a tendon \"%.60s\" already",
@@ -115,7 +117,8 @@ static void read_tendon(mj_reader *reader, const lw_xml *node) {
 }
 
 void mj_read_tendons(mj_reader *reader) {
-    for (const lw_xml *section = lw_xml_child(reader->root, "tendon"); section; section = lw_xml_next(section))
+    for (const lw_xml *section = lw_xml_child(reader->root, "tendon"); section;
+         section = lw_xml_next(section))
         for (const lw_xml *node = section->first; node; node = node->next) {
             if (lw_xml_is(node, "fixed") || lw_xml_is(node, "spatial"))
                 read_tendon(reader, node);
@@ -199,8 +202,8 @@ static void make_spring(mj_reader *reader, const mj_tendon *tendon, int index) {
     }
     if ((!spring && !damper) || tendon->count == 0 || (tendon->spatial && tendon->count < 2)) return;
     char name[200];
-    (void)snprintf(name, sizeof name, tendon->name ? "%.120s" : "tendon%.0s%d", tendon->name ? tendon->name : "",
-                   index);
+    (void)snprintf(name, sizeof name, tendon->name ? "%.120s" : "tendon%.0s%d",
+                   tendon->name ? tendon->name : "", index);
     const double *rest = tendon->springlength;
     if (tendon->spatial && tendon->count == 2 && rest[0] == rest[1]) {
         lw_force_spec element = {.name = lw_import_own_name(importer, &importer->forces, name),

@@ -4,8 +4,8 @@
  * With the twist of body b, angular part w_b and velocity of its centre u_b per unit speed of coordinate i,
  *     M_ij = sum_b  m_b u_bi . u_bj + w_bi . J_b w_bj,      M_ii += armature_i,
  * over the bodies that both coordinates move. Linear speeds of free joints are along world axes, angular ones
- * and those of balls along body axes. What a force along x'v feels as inertia is 1 / (x' M^-1 x), by a Cholesky
- * factor of M.
+ * and those of balls along body axes. What a force along x'v feels as inertia is 1 / (x' M^-1 x), by a
+ * Cholesky factor of M.
  *
  * Cost     O(bodies x coordinates^2) + O(coordinates^3), once, and only if a file asks for it.
  */
@@ -100,7 +100,7 @@ static void average(double *x) { x[0] = x[1] = x[2] = (x[0] + x[1] + x[2]) / 3; 
 const double *mj_weights(mj_reader *reader) {
     const int n = reader->nv;
     if (!reader->weights && n > 0 && n <= MOST_COORDINATES) {
-        double *M = LW_NEW(reader->arena, double, (size_t)n * (size_t)n);
+        double *M = LW_NEW(reader->arena, double, (size_t)n *(size_t)n);
         double *columns = LW_NEW(reader->arena, double, 6 * n), *out = LW_NEW(reader->arena, double, n);
         int *dofs = LW_NEW(reader->arena, int, n);
         if (!M || !columns || !out || !dofs) {
