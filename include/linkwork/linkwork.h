@@ -23,6 +23,7 @@
 #include <linkwork/neglect.h>
 #include <linkwork/export.h>
 #include <linkwork/import.h>
+#include <linkwork/record.h>
 #include <linkwork/io.h>
 #include <linkwork/gltf.h>
 #include <linkwork/view.h>

@@ -31,12 +31,23 @@ static void put_joints(const lw_model *model) {
     printf("],\n");
 }
 
+/* Random speeds in the order of the joints in the file, which does not depend on the tree. */
+static void random_speeds(const lw_model *model, lw_random *random, double size, double *v) {
+    for (int j = 0; j < lw_model_joint_count(model); j++) {
+        const lw_joint_info joint = lw_model_joint_info(model, j);
+        for (int k = 0; k < joint.v_count; k++) {
+            const double speed = size * (2 * random_unit(random) - 1);
+            if (!joint.cut) v[joint.v + k] = speed;
+        }
+    }
+}
+
 /* Random coordinates; quaternions stay of unit length. */
 static void randomise(const lw_model *model, lw_random *random, double size, double *q, double *v) {
     lw_model_initial_state(model, q, v);
-    for (int k = 0; k < lw_model_v_size(model); k++) v[k] = size * (2 * random_unit(random) - 1);
+    random_speeds(model, random, size, v);
     (void)lw_integrate_q(model, q, v, 1);
-    for (int k = 0; k < lw_model_v_size(model); k++) v[k] = size * (2 * random_unit(random) - 1);
+    random_speeds(model, random, size, v);
 }
 
 static void put_states(const lw_model *model, const lw_solver_options *options, int seed, int states,
@@ -96,8 +107,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", text);
     }
     if (status != LW_OK) return 1;
-    printf("{\"bodies\": %d, \"frames\": %d, \"constraints\": %d,\n", lw_model_body_count(model),
-           lw_model_frame_count(model), lw_model_constraint_count(model));
+    printf("{\"bodies\": %zu, \"frames\": %zu, \"constraints\": %zu,\n", lw_spec_body_count(spec),
+           lw_spec_frame_count(spec), lw_spec_constraint_count(spec));
     printf("\"left_out\": [");
     for (size_t k = 0; k < lw_import_notes_size(notes); k++)
         printf("%s\"%d %s\"", k ? ", " : "", lw_import_notes_get(notes, k)->count,
