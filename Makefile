@@ -107,11 +107,11 @@ reference: ## the public functions in a browser, from their headers: build/refer
 	@mkdir -p build/reference && doxygen docs/reference.doxyfile
 	@echo "$(CURDIR)/build/reference/html/index.html"
 
-fuzz: ## fuzz the readers of models, expressions, tables, meshes, URDF and SDF, SECONDS (60) in all
+fuzz: ## fuzz the readers of models, expressions, tables, meshes, URDF, SDF and MJCF, SECONDS (60) in all
 	@bash tools/setup --fuzz
 	@$(SANITIZED) -B build-fuzz -DCMAKE_C_COMPILER=clang -DLINKWORK_TESTS=OFF -DLINKWORK_FUZZ=ON \
 	    -DLINKWORK_SANITIZE=fuzzer-no-link,address,undefined
-	@cmake --build build-fuzz --target fuzz-model fuzz-expression fuzz-table fuzz-mesh fuzz-urdf fuzz-sdf -j $(JOBS)
+	@cmake --build build-fuzz --target fuzz-model fuzz-expression fuzz-table fuzz-mesh fuzz-urdf fuzz-sdf fuzz-mjcf -j $(JOBS)
 	@bash tests/fuzz/run build-fuzz $(SECONDS)
 
 fuzz-merge: ## keep what fuzzing found: new inputs that reach new code go to tests/fuzz/corpus

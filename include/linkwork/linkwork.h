@@ -24,6 +24,7 @@
 #include <linkwork/director.h>
 #include <linkwork/massless.h>
 #include <linkwork/neglect.h>
+#include <linkwork/export.h>
 #include <linkwork/import.h>
 #include <linkwork/record.h>
 #include <linkwork/io.h>

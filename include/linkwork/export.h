@@ -1,0 +1,29 @@
+/* export.h - mechanisms for other programs: MJCF and URDF (docs/import.md).
+ *
+ * What a format cannot say is left out and listed in notes, by kind and count, with what that means for the
+ * motion; a list that is empty means that the file moves as the model does. Importing the file again
+ * (import.h) gives a mechanism of the same accelerations then.
+ */
+#ifndef LINKWORK_EXPORT_H
+#define LINKWORK_EXPORT_H
+
+#include <linkwork/import.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Writes a spec as MJCF, for MuJoCo; "-" is standard output. Bodies keep their names, joints too; a joint of
+ * several coordinates becomes several, NAME.x, NAME.y. Loops become equalities: a ball connect, a weld, a
+ * hinge two connects. notes may be NULL. LW_ERROR_MODEL: the spec does not compile. */
+LW_API lw_status lw_export_mjcf(const lw_spec *spec, const char *path, lw_import_notes *notes,
+                                lw_error *error);
+/* Writes a spec as URDF; ground is the link "world". LW_ERROR_UNSUPPORTED: it has loops, which URDF cannot
+ * say; everything else is as with lw_export_mjcf. */
+LW_API lw_status lw_export_urdf(const lw_spec *spec, const char *path, lw_import_notes *notes,
+                                lw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
