@@ -5,6 +5,7 @@
  *          allocation but in create.
  */
 #include "formulations/common/checked_accelerations.h"
+#include "formulations/common/method_create.h"
 
 #include <math.h>
 #include <string.h>
@@ -110,8 +111,7 @@ static lw_status judge(lw_checked *c, const lw_checked_state *asked, const doubl
 
 static lw_status ask(const lw_checked_state *s, double *vdot, double *reactions, bool *unique,
                      lw_error *error) {
-    return s->method->formulation->accelerations(s->method, s->t, s->q, s->v, s->tau, vdot, reactions, unique,
-                                                 error);
+    return lw_method_accelerations(s->method, s->t, s->q, s->v, s->tau, vdot, reactions, unique, error);
 }
 
 lw_status lw_checked_accelerations(lw_checked *c, const lw_checked_state *state, lw_checked_answer answer,
