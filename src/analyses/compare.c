@@ -221,8 +221,7 @@ static lw_status take_memory(contest *c, lw_error *error) {
 }
 
 static void give_memory(contest *c) {
-    for (int k = 0; k < c->count; k++)
-        lw_method_destroy(c->methods[k]);
+    for (int k = 0; k < c->count; k++) lw_method_destroy(c->methods[k]);
     lw_data_destroy(c->data);
     lw_checked_destroy(c->checked);
     lw_arena_destroy(c->arena);
@@ -406,8 +405,8 @@ static void measure_schemes(contest *c, int k) {
         *own = (lw_scheme_comparison){f->schemes->name(s), NAN, NAN};
         f->schemes->use(c->methods[k], s);
         double *reactions = s == 0 ? at->reactions : c->reactions, batch[BATCHES], most = 0;
-        if (lw_method_accelerations(c->methods[k], at->t, at->q, at->v, NULL, c->vdot, reactions, NULL, NULL) !=
-            LW_OK)
+        if (lw_method_accelerations(c->methods[k], at->t, at->q, at->v, NULL, c->vdot, reactions, NULL,
+                                    NULL) != LW_OK)
             continue;
         for (int i = 0; i < loads; i++)
             if (at->unique[i]) most = worse(most, fabs(reactions[i] - at->reactions[i]));

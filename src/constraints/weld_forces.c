@@ -22,10 +22,10 @@ struct lw_weld_forces {
     lw_arena *arena;
     const lw_model *model;
     lw_data *data;
-    lw_rows *rows;  /* of closures and constraints */
-    double *A;      /* 6 per body, 0 .. n: spatial acceleration */
-    double *f;      /* 6 per body, 0 .. n */
-    bool *unique;   /* 6 per joint of the whole model */
+    lw_rows *rows;             /* of closures and constraints */
+    double *A;                 /* 6 per body, 0 .. n: spatial acceleration */
+    double *f;                 /* 6 per body, 0 .. n */
+    bool *unique;              /* 6 per joint of the whole model */
     lw_uniqueness *uniqueness; /* NULL: flags were not announced */
 };
 

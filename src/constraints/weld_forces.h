@@ -10,12 +10,12 @@ typedef struct lw_weld_forces lw_weld_forces;
 /* The state, and what a method has found for it on the merged form of the model. */
 typedef struct lw_weld_state {
     double t;
-    const double *q, *v;             /* v: the speeds to which vdot belongs */
-    const double *inputs, *states;   /* NULL for defaults and start values */
-    const lw_outcomes *hold;         /* NULL: no condition is held */
-    const double *vdot;              /* prescribed speeds included */
-    const double *multipliers;       /* of the constraints, in the model's order */
-    const double *reactions;         /* 6 per joint of the merged form */
+    const double *q, *v;           /* v: the speeds to which vdot belongs */
+    const double *inputs, *states; /* NULL for defaults and start values */
+    const lw_outcomes *hold;       /* NULL: no condition is held */
+    const double *vdot;            /* prescribed speeds included */
+    const double *multipliers;     /* of the constraints, in the model's order */
+    const double *reactions;       /* 6 per joint of the merged form */
 } lw_weld_state;
 
 /* For a model with merged welds. flags: lw_weld_flags will be called. NULL when memory is out. */

@@ -123,7 +123,8 @@ static void share_mass(const lw_compiler *compiler, bool *massless) {
         again = false;
         for (size_t j = 0; j < spec->joint_count; j++) {
             const int *bodies = compiler->drafts[j].bodies;
-            if (spec->joints[j].type != LW_JOINT_WELD || spec->joints[j].cut || bodies[0] < 0 || bodies[1] < 0)
+            if (spec->joints[j].type != LW_JOINT_WELD || spec->joints[j].cut || bodies[0] < 0 ||
+                bodies[1] < 0)
                 continue;
             if (massless[bodies[0]] == massless[bodies[1]]) continue;
             massless[bodies[0]] = massless[bodies[1]] = false;

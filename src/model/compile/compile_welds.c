@@ -114,7 +114,8 @@ static lw_status contract_joints(grouping *g, lw_spec *variant, lw_joint_draft *
             const lw_pose *in = &g->in[label], *frame = &g->compiler->drafts[j].frames[side];
             draft->bodies[side] = carrier > 0 ? whole->graph.body[carrier] : 0;
             if (g->merged[label])
-                lw_pose_compose(in->R, in->p, frame->R, frame->p, draft->frames[side].R, draft->frames[side].p);
+                lw_pose_compose(in->R, in->p, frame->R, frame->p, draft->frames[side].R,
+                                draft->frames[side].p);
         }
     }
     return LW_OK;
@@ -273,7 +274,8 @@ static lw_status move_frames(grouping *g, lw_model *model, int *marker) {
     for (int i = 1; i <= whole->body_count; i++) {
         if (!grouped(g, i, size)) continue;
         lw_frame *frame = &model->frames[model->frame_count++];
-        *frame = (lw_frame){.name = whole->bodies[i].name, .body = g->link[i], .pose = whole->bodies[i].frame};
+        *frame =
+            (lw_frame){.name = whole->bodies[i].name, .body = g->link[i], .pose = whole->bodies[i].frame};
         move_pose(g, i, &frame->pose);
         lw_v3_copy(whole->bodies[i].com, frame->com);
         move_point(g, i, frame->com);
@@ -321,9 +323,11 @@ static lw_status move_elements(const grouping *g, lw_model *model) {
         lw_constraint *constraint = &model->constraints[k];
         *constraint = whole->constraints[k];
         if (constraint->type == LW_CONSTRAINT_COUPLING) continue;
-        for (int side = 0; side < 2; side++) move_point(g, constraint->bodies[side], constraint->points[side]);
+        for (int side = 0; side < 2; side++)
+            move_point(g, constraint->bodies[side], constraint->points[side]);
         move_direction(g, constraint->bodies[0], constraint->axis);
         move_direction(g, constraint->bodies[1], constraint->normal);
+        for (int a = 0; a < 2; a++) move_direction(g, constraint->bodies[1], constraint->along[a]);
         for (int side = 0; side < 2; side++) constraint->bodies[side] = g->link[constraint->bodies[side]];
     }
     return LW_OK;

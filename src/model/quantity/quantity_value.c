@@ -184,7 +184,7 @@ static void constraint_values(const lw_model *model, const lw_data *data, const 
     } else {
         double n[3], one[3], two[3];
         lw_m3_mul_v(data->world[second].R, constraint->normal, n);
-        lw_rolling_directions(data->world[second].R, n, one, two);
+        lw_rolling_directions(constraint, data->world[second].R, n, one, two);
         for (int k = 0; k < 3; k++) out[k] = -(x[0] * n[k] + x[1] * one[k] + x[2] * two[k]);
     }
     out[3] = lw_v3_norm(out);

@@ -130,8 +130,8 @@ lw_status lw_solver_reactions(lw_solver *s, double *reactions, bool *unique, lw_
                                       s->vdot, s->reactions, unique, error);
         s->has_reactions = status == LW_OK;
     } else if (unique || !s->has_reactions) {
-        status = lw_method_accelerations(s->method, s->t, s->q, s->v, tau_of(s), s->vdot, s->reactions, unique,
-                                         error);
+        status = lw_method_accelerations(s->method, s->t, s->q, s->v, tau_of(s), s->vdot, s->reactions,
+                                         unique, error);
         s->has_reactions = status == LW_OK;
     }
     if (status == LW_OK && reactions)
