@@ -7,8 +7,8 @@
  * its carrier. Wrenches are (torque; force) in internal axes about the internal origin of the body, which is
  * the point of its tree joint.
  *
- * A component is unique where no multipliers without effect on the motion contribute to it; redundancy.c finds
- * these on the whole model, in which the welds are joints of the tree.
+ * A component is unique where no multipliers without effect on the motion contribute to it; redundancy.c
+ * finds these on the whole model, in which the welds are joints of the tree.
  *
  * Source   docs/theory/welds.md.
  * Cost     O(bodies + joints + constraints + elements) for the forces; flags as redundancy.c.
@@ -77,7 +77,8 @@ static void own_terms(lw_weld_forces *w, int i) {
     if (model->forces_need_world) lw_v6_axpy(-1, w->data->load + 6 * i, f);
 }
 
-/* Adds factor times a wrench to body i, given as (force; torque) in world axes at the point x of the world. */
+/* Adds factor times a wrench to body i, given as (force; torque) in world axes at the point x of the
+ * world. */
 static void act(lw_weld_forces *w, int i, double factor, const double wrench[6], const double x[3]) {
     const lw_pose *world = &w->data->world[i];
     double force[3], torque[3], arm[3], at[3];

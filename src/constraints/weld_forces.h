@@ -22,7 +22,8 @@ typedef struct lw_weld_state {
 lw_weld_forces *lw_weld_forces_create(const lw_model *model, bool flags);
 void lw_weld_forces_destroy(lw_weld_forces *welds);
 
-/* Reactions of all joints of the whole model: those given, and those of the merged welds. Allocates nothing. */
+/* Reactions of all joints of the whole model: those given, and those of the merged welds. Allocates
+ * nothing. */
 void lw_weld_forces_at(lw_weld_forces *welds, const lw_weld_state *state, double *reactions);
 /* Flags of uniqueness of all joints of the whole model: those given for the joints of the merged form, and
  * those of the merged welds. Allocates nothing if flags were announced. */

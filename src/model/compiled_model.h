@@ -155,8 +155,8 @@ typedef struct lw_constraint {
     double points[2][3]; /* internal frames */
     double length, radius;
     double axis[3], normal[3]; /* internal frames of bodies[0], bodies[1] */
-    /* rolling: the two rows along the plane are perpendicular to the first of these directions, internal frame
-     * of bodies[1], or to the second if the first is nearly normal to the plane */
+    /* rolling: the two rows along the plane are perpendicular to the first of these directions, internal
+     * frame of bodies[1], or to the second if the first is nearly normal to the plane */
     double along[2][3];
     lw_place place;
     int terms;

@@ -1,5 +1,5 @@
-/* method_create.h - methods for models with merged welds: they work on the merged form of the model, and answer
- * for the whole.
+/* method_create.h - methods for models with merged welds: they work on the merged form of the model, and
+ * answer for the whole.
  *
  * Who has a model of lw_model_compile creates, asks and destroys methods by these functions. Without merged
  * welds they are those of the formulation. All other functions of a formulation speak of coordinates and

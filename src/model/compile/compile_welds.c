@@ -44,7 +44,8 @@ static void find_carriers(grouping *g) {
         g->carrier[i] = g->merged[i] ? g->carrier[g->whole->links[i].parent] : i;
 }
 
-/* Keeps a weld between two bodies on which something acts, if they are in one group; says whether they were. */
+/* Keeps a weld between two bodies on which something acts, if they are in one group; says whether they
+ * were. */
 static bool part(grouping *g, const int bodies[2]) {
     if (bodies[0] == bodies[1] || g->carrier[bodies[0]] != g->carrier[bodies[1]]) return false;
     g->merged[bodies[0] > bodies[1] ? bodies[0] : bodies[1]] = false;
