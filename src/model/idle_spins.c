@@ -416,14 +416,9 @@ static const double share = 1.0 / 64;
 static double suitable_moment(const survey *s, int body) {
     const lw_model *model = s->model;
     const lw_body_spec *spec = &s->compiler->spec->bodies[model->graph.body[body] - 1];
-    double J[6], e[3] = {0}, square = 0, mass = spec->mass, greatest = 0;
-    if (s->compiler->merge) {
-        lw_compile_central(s->compiler, body, J);
-        lw_principal_moments(J, e);
-        mass = model->links[body].inertia.mass;
-    } else if (spec->kind == LW_BODY_SPATIAL) {
-        lw_principal_moments(spec->inertia, e);
-    }
+    double J[6], e[3] = {0}, square = 0, mass = model->links[body].inertia.mass, greatest = 0;
+    if (s->compiler->merge) lw_compile_central(s->compiler, body, J), lw_principal_moments(J, e);
+    if (!s->compiler->merge && spec->kind == LW_BODY_SPATIAL) lw_principal_moments(spec->inertia, e);
     if (e[2] > 0) return e[2];
     for (int j = 0; j < model->joint_count; j++)
         for (int side = 0; side < 2; side++) {
