@@ -122,6 +122,7 @@ static void print_joints(const cli_model *m) {
         printf("  %-20s %-12s %-20s %-20s %7s %7s", joint.name, lw_joint_type_name(joint.type),
                lw_model_body_name(model, joint.bodies[0]), lw_model_body_name(model, joint.bodies[1]), q, v);
         if (joint.cut) printf("  cut: closes a loop with %d rows", joint.rows);
+        if (lw_model_joint_merged(model, i)) printf("  merged");
         if (joint.reversed) printf("  reversed: carries its first body");
         if (joint.prescribed) {
             printf("  prescribed: v");
@@ -248,6 +249,10 @@ static void print_text(const cli_model *m, const info_start *start, bool matrice
            lw_model_loop_count(model), lw_model_force_count(model), lw_model_constraint_count(model));
     printf("  %d coordinates q, %d speeds v, of which %d prescribed; %d closure rows\n",
            lw_model_q_size(model), lw_model_v_size(model), sum.prescribed, sum.closure_rows);
+    const int merged = lw_model_merged_count(model);
+    if (merged > 0)
+        printf("  %d weld%s merged: methods compute %d bod%s\n", merged, merged == 1 ? "" : "s", n - merged,
+               n - merged == 1 ? "y" : "ies");
     print_bodies(model);
     print_joints(m);
     print_frames_and_starts(m);
@@ -309,6 +314,7 @@ static void json_joints(json *j, const cli_model *m) {
         for (int k = 0; k < 2; k++) json_text(j, NULL, lw_model_body_name(model, joint.bodies[k]));
         json_array_end(j);
         json_bool(j, "cut", joint.cut);
+        if (lw_model_joint_merged(model, i)) json_bool(j, "merged", true);
         json_bool(j, "reversed", joint.reversed);
         json_integer(j, "q", joint.cut ? -1 : joint.q);
         json_integer(j, "q_count", joint.cut ? 0 : joint.q_count);

@@ -75,6 +75,10 @@ typedef struct lw_joint_info {
 LW_API int lw_model_joint_count(const lw_model *model);
 LW_API int lw_model_joint(const lw_model *model, const char *name); /* -1 if there is none */
 LW_API lw_joint_info lw_model_joint_info(const lw_model *model, int joint);
+/* Welds whose bodies methods compute as one body (lw_spec_set_welds), and whether a joint is one of them.
+ * Their bodies, reactions and flags are those of all others. */
+LW_API int lw_model_merged_count(const lw_model *model);
+LW_API bool lw_model_joint_merged(const lw_model *model, int joint);
 
 /* Force elements and constraints, 0 .. count-1, in the order of the spec; the elements of joints' stops
  * follow those of the spec ("pin.stop.upper"). */

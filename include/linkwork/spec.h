@@ -383,6 +383,10 @@ typedef struct lw_run_spec {
     lw_place place;
 } lw_run_spec;
 
+/* Whether bodies that welds join become one body when compiling. Nothing that can be asked of a model depends
+ * on it, but the time that methods take (docs/theory/welds.md). */
+typedef enum lw_welds { LW_WELDS_MERGE = 0, LW_WELDS_KEEP } lw_welds;
+
 typedef struct lw_spec lw_spec;
 
 /* An empty spec, with gravity along -z; NULL if memory is out. */
@@ -401,6 +405,8 @@ LW_API lw_status lw_spec_load(const void *bytes, size_t size, lw_spec **spec, lw
 LW_API lw_status lw_spec_set_file(lw_spec *spec, const char *file);
 /* World frame, m/s^2; (0, 0, -9.81) unless set. */
 LW_API void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]);
+/* LW_WELDS_MERGE unless set. LW_ERROR_ARGUMENT: no spec, or no such value. */
+LW_API lw_status lw_spec_set_welds(lw_spec *spec, lw_welds welds);
 /* Adds a constant that expressions may use. LW_ERROR_ARGUMENT: there is one of this name. */
 LW_API lw_status lw_spec_add_parameter(lw_spec *spec, const char *name, double value);
 /* Changes a parameter, in SI units, and with it all that depends on it: expressions, other parameters, and
@@ -443,6 +449,7 @@ LW_API lw_status lw_spec_begin(lw_spec *spec, const char *start, lw_error *error
 LW_API const char *lw_spec_name(const lw_spec *spec);
 LW_API const char *lw_spec_file(const lw_spec *spec);
 LW_API const double *lw_spec_gravity(const lw_spec *spec);
+LW_API lw_welds lw_spec_welds(const lw_spec *spec);
 LW_API const lw_run_spec *lw_spec_run(const lw_spec *spec);
 LW_API size_t lw_spec_parameter_count(const lw_spec *spec);
 LW_API const char *lw_spec_parameter(const lw_spec *spec, size_t index, double *value);

@@ -23,6 +23,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "simulation/method_auto.h"
 #include "formulations/common/checked_accelerations.h"
+#include "formulations/common/method_create.h"
 #include <linkwork/assemble.h>
 #include <linkwork/compare.h>
 
@@ -151,10 +152,10 @@ static void create(contest *c, int k) {
     bool dear = f->dense && !c->options->methods && c->model->body_count > LARGE;
     lw_status status = dear ? lw_fail(&error, LW_ERROR_UNSUPPORTED, NULL, "name it to have it compared",
                                       "a dense method, left out where there are more than %d bodies", LARGE)
-                            : f->applies(c->model, &error);
+                            : f->applies(lw_merged(c->model), &error);
     r->verdict = status == LW_OK ? LW_VERDICT_FAILED : LW_VERDICT_REFUSED;
     double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
-    if (status == LW_OK) status = f->create(c->model, &options, &c->methods[k], &error);
+    if (status == LW_OK) status = lw_method_create(f, c->model, &options, &c->methods[k], &error);
     if (status != LW_OK) {
         c->methods[k] = NULL;
         put_reason(r->reason, sizeof r->reason, &error);
@@ -220,8 +221,7 @@ static lw_status take_memory(contest *c, lw_error *error) {
 }
 
 static void give_memory(contest *c) {
-    for (int k = 0; k < c->count; k++)
-        if (c->methods[k]) c->formulations[k]->destroy(c->methods[k]);
+    for (int k = 0; k < c->count; k++) lw_method_destroy(c->methods[k]);
     lw_data_destroy(c->data);
     lw_checked_destroy(c->checked);
     lw_arena_destroy(c->arena);
@@ -405,8 +405,8 @@ static void measure_schemes(contest *c, int k) {
         *own = (lw_scheme_comparison){f->schemes->name(s), NAN, NAN};
         f->schemes->use(c->methods[k], s);
         double *reactions = s == 0 ? at->reactions : c->reactions, batch[BATCHES], most = 0;
-        if (f->accelerations(c->methods[k], at->t, at->q, at->v, NULL, c->vdot, reactions, NULL, NULL) !=
-            LW_OK)
+        if (lw_method_accelerations(c->methods[k], at->t, at->q, at->v, NULL, c->vdot, reactions, NULL,
+                                    NULL) != LW_OK)
             continue;
         for (int i = 0; i < loads; i++)
             if (at->unique[i]) most = worse(most, fabs(reactions[i] - at->reactions[i]));

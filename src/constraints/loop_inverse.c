@@ -421,14 +421,16 @@ static lw_status check(lw_loop_inverse *s, double t, const double *q, const doub
 
 lw_status lw_loop_inverse_solve(lw_loop_inverse *s, double t, const double *q, const double *v,
                                 const double *vdot, double *tau, double *amount, lw_error *error) {
-    const lw_model *model = s->model;
+    const lw_model *model = s->model, *links = model;
+    lw_data *of_links = s->data;
+    lw_take_merged(&links, &of_links);
     *amount = NAN;
     take_motion(s, t, q, v, vdot);
     lw_status status = check_state(s, error);
     if (status != LW_OK) return status;
     lw_loop_accelerations(model, s->data, s->rows, s->vdot, s->bodies, s->rest);
     lw_tangent_factor(s->tangent, s->prescribed);
-    lw_open_inverse(model, s->data, t, q, s->v, s->vdot, s->r);
+    lw_open_inverse(links, of_links, t, q, s->v, s->vdot, s->r);
     drive(s, tau);
     find_multipliers(s, tau);
     lw_open_reactions(model, s->data, t, q, s->v, s->vdot, s->reactions);

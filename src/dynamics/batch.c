@@ -23,7 +23,8 @@ typedef enum work { FORWARD, INVERSE } work;
 
 struct lw_batch {
     lw_arena *arena;
-    const lw_model *model;
+    const lw_model *whole; /* the caller's */
+    const lw_model *model; /* its merged form */
     const lw_batch_simd *simd;
     lw_threads *threads;
     worker *workers; /* one for each thread */
@@ -88,7 +89,8 @@ lw_status lw_batch_create(const lw_model *model, int threads, const lw_allocator
         return LW_ERROR_MEMORY;
     }
     batch->arena = arena;
-    batch->model = model;
+    batch->whole = model;
+    batch->model = model = lw_merged(model);
     batch->simd = lw_batch_simd_widest();
     batch->threads = lw_threads_create(threads, arena);
     threads = batch->threads ? lw_threads_count(batch->threads) : 0;
@@ -152,7 +154,7 @@ static lw_status check_idle(lw_batch *batch, const lw_states *states, lw_error *
 /* Checks the arguments of a call: a model without loops or constraints, its own batch, and arrays. */
 static lw_status check_call(const lw_model *model, const lw_batch *batch, int count, const double *q,
                             const double *v, const double *vdot, lw_error *error) {
-    if (model && batch && batch->model != model)
+    if (model && batch && batch->whole != model)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "create a batch for this model (lw_batch_create)",
                        "the batch belongs to another model");
     if (!model || !batch || count < 0)
@@ -172,7 +174,7 @@ lw_status lw_tree_forward_dynamics_batch(const lw_model *model, lw_batch *batch,
     const lw_states states = {count, t, q, v, tau, vdot};
     status = run(batch, FORWARD, &states, NULL, error);
     if (status != LW_OK) return status;
-    return tau && model->idle_count ? check_idle(batch, &states, error) : LW_OK;
+    return tau && batch->model->idle_count ? check_idle(batch, &states, error) : LW_OK;
 }
 
 lw_status lw_tree_inverse_dynamics_batch(const lw_model *model, lw_batch *batch, int count, double t,

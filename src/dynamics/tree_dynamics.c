@@ -240,6 +240,7 @@ lw_status lw_tree_forward_dynamics(const lw_model *model, lw_data *data, double 
                                    const double *v, const double *tau, double *vdot, lw_error *error) {
     if (!lw_data_fits(model, data) || !lw_given(q, model->nq) || ((!v || !vdot) && model->nv))
         return lw_bad_arguments(model, data, error);
+    lw_take_merged(&model, &data);
     lw_status status = model->closure_count || model->constraint_count ? lw_only_trees(model, error) : LW_OK;
     if (status == LW_OK) status = lw_open_forward(model, data, t, q, v, tau, vdot, error);
     if (status != LW_OK) return status;
@@ -250,6 +251,7 @@ lw_status lw_tree_inverse_dynamics(const lw_model *model, lw_data *data, double 
                                    const double *v, const double *vdot, double *tau, lw_error *error) {
     if (!lw_data_fits(model, data) || !lw_given(q, model->nq) || ((!v || !vdot || !tau) && model->nv))
         return lw_bad_arguments(model, data, error);
+    lw_take_merged(&model, &data);
     lw_status status = model->closure_count || model->constraint_count ? lw_only_trees(model, error) : LW_OK;
     if (status != LW_OK) return status;
     invert(model, data, t, q, v, vdot, false, tau);

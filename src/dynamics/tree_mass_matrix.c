@@ -226,6 +226,7 @@ lw_status lw_tree_mass_matrix(const lw_model *model, lw_data *data, double t, co
     if (!lw_data_fits(model, data) || !lw_given(q, model->nq) || !lw_given(mass, model->nv))
         return LW_ERROR_ARGUMENT;
     if (!lw_finite(q, model->nq)) return LW_ERROR_ARGUMENT;
+    lw_take_merged(&model, &data);
     lw_mass_matrix_held(model, data, t, q, mass);
     size_t n = (size_t)model->nv;
     if (model->idle_count == 0) return LW_OK;

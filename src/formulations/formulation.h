@@ -19,6 +19,7 @@
 #include <linkwork/dynamics.h>
 
 typedef struct lw_method lw_method;
+typedef struct lw_whole lw_whole;
 
 typedef enum lw_coordinates {
     LW_COORDINATES_JOINT,
@@ -193,8 +194,9 @@ typedef struct lw_formulation {
 
 struct lw_method {
     const lw_formulation *formulation;
-    const lw_model *model;
+    const lw_model *model; /* in which welds are merged, if there are any to merge */
     int state_size;
+    lw_whole *whole; /* lw_method_create: for answers about the whole model; NULL if nothing is merged */
 };
 
 /* The registry of formulations. */

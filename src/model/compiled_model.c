@@ -100,6 +100,11 @@ lw_joint_info lw_model_joint_info(const lw_model *model, int joint) {
     return is_joint(model, joint) ? model->joints[joint].info : (lw_joint_info){.name = NULL};
 }
 
+int lw_model_merged_count(const lw_model *model) { return model ? model->merged_count : 0; }
+bool lw_model_joint_merged(const lw_model *model, int joint) {
+    return is_joint(model, joint) && model->merged && model->merged_joint[joint] < 0;
+}
+
 int lw_model_force_count(const lw_model *model) { return model ? model->force_count : 0; }
 const char *lw_model_force_name(const lw_model *model, int force) {
     return is_force(model, force) ? model->forces[force].name : NULL;

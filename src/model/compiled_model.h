@@ -92,6 +92,10 @@ typedef struct lw_frame {
     int body;     /* label */
     lw_pose pose; /* in the internal frame of the body */
     lw_pose own;  /* in the user's frame of the body */
+    /* In the merged form of a model, for the frame of a body that is merged with others: its own inertia and
+     * centre of mass, in the internal frame of the link; otherwise NULL. */
+    const lw_rigid_inertia *inertia;
+    double com[3];
 } lw_frame;
 
 /* A joint, in the tree or closing a loop, in the sense of the model file: from its first body to its
@@ -159,6 +163,9 @@ typedef struct lw_constraint {
     double points[2][3]; /* internal frames */
     double length, radius;
     double axis[3], normal[3]; /* internal frames of bodies[0], bodies[1] */
+    /* rolling: the two rows along the plane are perpendicular to the first of these directions, internal
+     * frame of bodies[1], or to the second if the first is nearly normal to the plane */
+    double along[2][3];
     lw_place place;
     int terms;
     int coordinates[LW_COUPLING_MAX], speeds[LW_COUPLING_MAX];
@@ -323,7 +330,21 @@ struct lw_model {
     double *parameter_values;
     lw_mesh_pool meshes; /* of the shapes of bodies */
     lw_kept_spec kept;   /* Only in models of lw_model_compile. */
+    /* The same mechanism with welded bodies as one link each, for methods and recursions (compile_welds.c);
+     * NULL: no weld is merged. It belongs to the same arena, and has the same coordinates, speeds, loops,
+     * elements and constraints in the same order. */
+    const lw_model *merged;
+    const int *merged_joint; /* joint -> its index in the merged form; -1: a weld that is merged */
+    int merged_count;        /* number of merged welds */
+    /* In a merged form: mass of the bodies that are ground, and their mass times their centre, which count in
+     * the centre of mass and the potential energy of the mechanism. Otherwise zero. */
+    double fixed_mass, fixed_moment[3];
 };
+
+/* The form of a model that methods and recursions work on. */
+static inline const lw_model *lw_merged(const lw_model *model) {
+    return model->merged ? model->merged : model;
+}
 
 /* The longest arm on a body, in metres: the largest distance of a joint, a constraint's point or the centre
  * of mass from the origin of a body's internal frame, or the largest length or radius that a constraint
@@ -336,6 +357,17 @@ static inline lw_rigid_inertia lw_true_inertia(const lw_model *model, int body) 
     lw_rigid_inertia I = model->links[body].inertia;
     for (int k = 0; k < 6 && model->idle_count; k++) I.second[k] -= model->bodies[body].held[k];
     return I;
+}
+
+/* Inertia and centre of mass of a body of the user: those of a link, or of a member of it that has a frame of
+ * its own (marker: 1 + the index of the frame, or 0). */
+static inline lw_rigid_inertia lw_member_inertia(const lw_model *model, int body, int marker) {
+    const lw_rigid_inertia *own = marker > 0 ? model->frames[marker - 1].inertia : NULL;
+    return own ? *own : lw_true_inertia(model, body);
+}
+static inline const double *lw_member_com(const lw_model *model, int body, int marker) {
+    const bool own = marker > 0 && model->frames[marker - 1].inertia;
+    return own ? model->frames[marker - 1].com : model->bodies[body].com;
 }
 
 /* Bit k: speed k of a body's joint turns a rotor. */

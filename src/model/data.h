@@ -107,7 +107,15 @@ struct lw_data {
     double *drive;               /* Per speed: force of the drive at a prescribed speed. */
     lw_rigid_inertia *composite; /* 0 .. n, for the mass matrix */
     double *columns;             /* 6 per column (lw_branch), in pairs, for the mass matrix */
+    lw_data *merged;             /* data of the model's merged form; NULL if there is none */
 };
+
+/* The merged form of a model with its data, for recursions: what they compute is the same. */
+static inline void lw_take_merged(const lw_model **model, lw_data **data) {
+    if (!(*data)->merged) return;
+    *model = (*model)->merged;
+    *data = (*data)->merged;
+}
 
 /* Do model and data exist, and belong together? */
 static inline bool lw_data_fits(const lw_model *model, const lw_data *data) {

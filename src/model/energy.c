@@ -16,7 +16,7 @@ lw_energy lw_energy_of(const lw_model *model, lw_data *data, double t, const dou
     lw_velocities(model, data);
     lw_world_poses(model, data);
     lw_forces(model, data, t, true);
-    lw_energy energy = {0, data->potential};
+    lw_energy energy = {0, data->potential - lw_v3_dot(model->gravity, model->fixed_moment)};
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         double momentum[6], centre[3];

@@ -78,13 +78,10 @@ typedef struct survey {
 static int still_twists(survey *s, int i, double out[6][6]) {
     const lw_model *model = s->model;
     const lw_body *body = &model->bodies[i];
-    const lw_body_spec *spec = &s->compiler->spec->bodies[model->graph.body[i] - 1];
     const double *c = body->com;
-    double about[6] = {0}, J[6], e[3], A[9];
+    double J[6], e[3], A[9];
     int count = 0, turning;
-    if (spec->kind == LW_BODY_SPATIAL) memcpy(about, spec->inertia, sizeof about);
-    if (spec->kind == LW_BODY_PLANAR) about[2] = spec->inertia[2];
-    lw_s3_rotate(body->frame.R, about, J);
+    lw_compile_central(s->compiler, i, J);
     lw_s3_axes_ascending(J, e, A);
     for (turning = 0; turning < 3 && e[turning] <= 1e-13 * e[2]; turning++) { /* all if e[2] = 0 */
         double *V = out[count++];
@@ -93,7 +90,7 @@ static int still_twists(survey *s, int i, double out[6][6]) {
     }
     /* With principal moments 0, a, b the torque about the first axis is (b - a) times two speeds. */
     s->gyroscopic[i] = turning > 0 && turning < 3 && fabs(e[2] - e[1]) > 1e-9 * e[2];
-    if (spec->mass > 0) return count;
+    if (model->links[i].inertia.mass > 0) return count;
     for (int k = 0; k < 3; k++) {
         memset(out[count], 0, sizeof out[count]);
         out[count++][3 + k] = s->length;
@@ -419,8 +416,9 @@ static const double share = 1.0 / 64;
 static double suitable_moment(const survey *s, int body) {
     const lw_model *model = s->model;
     const lw_body_spec *spec = &s->compiler->spec->bodies[model->graph.body[body] - 1];
-    double e[3] = {0}, square = 0, mass = spec->mass, greatest = 0;
-    if (spec->kind == LW_BODY_SPATIAL) lw_principal_moments(spec->inertia, e);
+    double J[6], e[3] = {0}, square = 0, mass = model->links[body].inertia.mass, greatest = 0;
+    if (s->compiler->merge) lw_compile_central(s->compiler, body, J), lw_principal_moments(J, e);
+    if (!s->compiler->merge && spec->kind == LW_BODY_SPATIAL) lw_principal_moments(spec->inertia, e);
     if (e[2] > 0) return e[2];
     for (int j = 0; j < model->joint_count; j++)
         for (int side = 0; side < 2; side++) {

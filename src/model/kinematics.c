@@ -53,6 +53,10 @@ lw_status lw_data_create(const lw_model *model, const lw_allocator *allocator, l
     }
     lw_m3_identity(data->world[0].R);
     lw_m3_identity(data->motion[0].R);
+    if (model->merged && lw_data_create(model->merged, allocator, &data->merged) != LW_OK) {
+        lw_arena_destroy(arena);
+        return LW_ERROR_MEMORY;
+    }
     lw_data_set_values(model, data, NULL, NULL);
     *out = data;
     return LW_OK;
@@ -63,6 +67,7 @@ void lw_data_set_values(const lw_model *model, lw_data *data, const double *inpu
     data->inputs = inputs ? inputs : model->input_defaults;
     data->states = states ? states : model->values.starts;
     data->values = plain ? data->inputs : data->computed;
+    if (data->merged) lw_data_set_values(model->merged, data->merged, inputs, states);
 }
 
 lw_status lw_data_set_inputs(const lw_model *model, lw_data *data, const double *inputs) {
@@ -78,7 +83,9 @@ lw_status lw_data_set_states(const lw_model *model, lw_data *data, const double 
 }
 
 void lw_data_destroy(lw_data *data) {
-    if (data) lw_arena_destroy(data->arena);
+    if (!data) return;
+    lw_data_destroy(data->merged);
+    lw_arena_destroy(data->arena);
 }
 
 lw_status lw_bad_arguments(const lw_model *model, const lw_data *data, lw_error *error) {

@@ -402,10 +402,11 @@ static void find_contact(const lw_data *data, const lw_constraint *constraint, c
 }
 
 /* Computes two directions perpendicular to the normal of a plane, which rotate with the plane. */
-void lw_rolling_directions(const double R[9], const double n[3], double first[3], double second[3]) {
+void lw_rolling_directions(const lw_constraint *constraint, const double R[9], const double n[3],
+                           double first[3], double second[3]) {
     double axis[3];
-    lw_m3_mul_v(R, (const double[3]){1, 0, 0}, axis);
-    if (fabs(lw_v3_dot(axis, n)) > 0.9) lw_m3_mul_v(R, (const double[3]){0, 1, 0}, axis);
+    lw_m3_mul_v(R, constraint->along[0], axis);
+    if (fabs(lw_v3_dot(axis, n)) > 0.9) lw_m3_mul_v(R, constraint->along[1], axis);
     lw_v3_cross(n, axis, first);
     double length = lw_v3_norm(first);
     for (int k = 0; k < 3; k++) first[k] /= length;
@@ -429,7 +430,7 @@ static void rolling_rows(const lw_data *data, const lw_constraint *constraint, i
     lw_v3_sub(quick, part, quick);
 
     double first[3], second[3], gap[3];
-    lw_rolling_directions(data->world[plane].R, c.n, first, second);
+    lw_rolling_directions(constraint, data->world[plane].R, c.n, first, second);
     const double *direction[3] = {c.n, first, second};
     lw_v3_sub(c.touch, c.origin, gap);
     for (int k = 0; k < 3; k++) {

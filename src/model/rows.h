@@ -93,7 +93,8 @@ bool lw_row_is_length(const lw_model *model, const lw_rows *rows, int row);
 
 /* The directions of the two rows of a rolling constraint along its plane, which has normal n and belongs to a
  * body with rotation R. */
-void lw_rolling_directions(const double R[9], const double n[3], double first[3], double second[3]);
+void lw_rolling_directions(const lw_constraint *constraint, const double R[9], const double n[3],
+                           double first[3], double second[3]);
 
 /* Describes a row for messages: joint "pin", position x. */
 void lw_row_describe(const lw_model *model, const lw_row *row, char *text, size_t size);

@@ -10,6 +10,7 @@
 #include "simulation/simulation_parts.h"
 #include "simulation/stiff_cause.h"
 #include "simulation/stiffness.h"
+#include "formulations/common/method_create.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool
     quiet.hold = NULL;
     quiet.hold = NULL;
     *stiff = false;
-    lw_status status = f->create(s->model, &quiet, &other.method, &error);
+    lw_status status = lw_method_create(f, s->model, &quiet, &other.method, &error);
     if (status != LW_OK) return status;
     other.base.accepted = NULL;
     other.effort.given = true;
@@ -61,7 +62,7 @@ static lw_status try_stiffness(lw_simulation *s, double t, const double *y, bool
         const double times[2] = {t, t}, *const states[2] = {state, work + n};
         if (*stiff) lw_find_cause(s->model, f, &quiet, 2, times, states, cause);
     }
-    f->destroy(other.method);
+    lw_method_destroy(other.method);
     return LW_OK;
 }
 

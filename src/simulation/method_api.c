@@ -71,7 +71,7 @@ static const char *balanced_method(const lw_model *model, const char *but, doubl
     for (int k = 0; k < lw_formulation_count(); k++) {
         const lw_formulation *f = lw_formulation_at(k);
         if (strcmp(f->name, but) == 0 || f->accuracy > 0 || f->borrows) continue;
-        if ((f->dense && model->body_count > LARGE) || f->applies(model, NULL) != LW_OK) continue;
+        if ((f->dense && model->body_count > LARGE) || f->applies(lw_merged(model), NULL) != LW_OK) continue;
         const lw_solver_options options = {.method = f->name};
         lw_solver *solver;
         lw_status status = lw_solver_create(model, &options, NULL, &solver, NULL);

@@ -218,6 +218,7 @@ lw_status lw_method_choose_at(const char *name, const lw_model *model, const lw_
     char unwanted[2];
     if (!why) why = unwanted, size = sizeof unwanted;
     *formulation = NULL;
+    model = lw_merged(model); /* which has the same coordinates */
     if (!name || strcmp(name, "auto") == 0) return choose_best(model, at, formulation, why, size, error);
     const lw_formulation *asked = NULL;
     lw_status status = lw_formulation_named(name, &asked, error);

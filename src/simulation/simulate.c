@@ -8,6 +8,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "simulation/simulation_parts.h"
+#include "formulations/common/method_create.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,7 +67,7 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
     if (status == LW_OK) status = check_sample(s, lw_simulation_seen(s, t), first || last, error);
     if (status != LW_OK || !options->observe) return status;
     if (s->reactions && f->reactions && s->integrator->needs_step) {
-        f->reactions(s->method, t, s->reactions);
+        lw_method_step_reactions(s->method, t, s->reactions);
         lw_checked_share(s->checked, t, s->q, s->reactions);
     }
     const int outputs = s->model->output_names.count;

@@ -16,6 +16,7 @@
  *          the state; nothing is allocated unless another integrator takes over.
  */
 #include "simulation/simulation_parts.h"
+#include "formulations/common/method_create.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -103,7 +104,7 @@ static lw_status create_method(lw_simulation *s, lw_error *error) {
     unsigned char *degrees = LW_NEW(s->arena, unsigned char, s->model->values.count + 1);
     if (!degrees) return lw_out_of_memory(error);
     s->timed = lw_conditions_in_time(s->model, degrees);
-    return s->plan.formulation->create(s->model, &s->method_options, &s->method, error);
+    return lw_method_create(s->plan.formulation, s->model, &s->method_options, &s->method, error);
 }
 
 /* Makes (q, v) at t the present state; user states and the ledger's integrals are kept. */
@@ -191,7 +192,7 @@ lw_status lw_simulation_create(const lw_model *model, const lw_run_options *opti
 void lw_simulation_destroy(lw_simulation *s) {
     if (!s) return;
     if (s->integration) s->integrator->destroy(s->integration);
-    if (s->method) s->plan.formulation->destroy(s->method);
+    lw_method_destroy(s->method);
     lw_data_destroy(s->data);
     lw_checked_destroy(s->checked);
     lw_passage_end(&s->passage);

@@ -11,6 +11,7 @@
 #include "model/kept_spec.h"
 #include "model/spec/parameter_use.h"
 #include "simulation/simulation_parts.h"
+#include "formulations/common/method_create.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,7 +57,7 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     const lw_switches switches = s->switches;
     if (status == LW_OK && !lw_simulation_switches_create(s, model)) status = lw_out_of_memory(error);
     lw_simulation_switches_offer(s);
-    if (status == LW_OK) status = f->create(model, &s->method_options, &method, error);
+    if (status == LW_OK) status = lw_method_create(f, model, &s->method_options, &method, error);
     if (status == LW_OK && method->state_size != s->method->state_size)
         status = lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "compile the changed spec, and start again",
                          "with this value method %s has a state of another size", f->name);
@@ -64,14 +65,14 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     if (status != LW_OK) {
         s->switches = switches;
         lw_simulation_switches_offer(s);
-        if (method) f->destroy(method);
+        lw_method_destroy(method);
         lw_data_destroy(data);
         lw_checked_destroy(checked);
         lw_model_destroy(tuned);
         return status;
     }
     lw_simulation_retire_integrator(s);
-    f->destroy(s->method);
+    lw_method_destroy(s->method);
     lw_data_destroy(s->data);
     lw_checked_destroy(s->checked);
     lw_passage_end(&s->passage);

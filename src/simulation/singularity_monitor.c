@@ -46,6 +46,7 @@ lw_status lw_passage_look(lw_passage *p, const lw_model *model, double t, const 
     const lw_formulation *rcr = lw_formulation_find("rcr");
     const lw_method_options options = {0};
     if (!p->rcr) {
+        model = lw_merged(model);
         if (rcr->applies(model, NULL) != LW_OK || rcr->create(model, &options, &p->rcr, NULL) != LW_OK)
             p->watches = false, p->rcr = NULL;
         if (!p->watches) return LW_OK;

@@ -19,6 +19,7 @@
  */
 #include "simulation/stiff_cause.h"
 #include "model/signals.h"
+#include "formulations/common/method_create.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -225,7 +226,7 @@ void lw_find_cause(const lw_model *model, const lw_formulation *formulation, con
     quiet.note = NULL;
     lw_error error = {0};
     size_t nq = (size_t)lw_model_q_size(model) + 1, nv = (size_t)lw_model_v_size(model) + 1;
-    if (formulation->create(model, &quiet, &s.method, &error) == LW_OK &&
+    if (lw_method_create(formulation, model, &quiet, &s.method, &error) == LW_OK &&
         lw_data_create(model, NULL, &s.data) == LW_OK) {
         lw_data_set_values(model, s.data, options->inputs, options->states);
         size_t bodies = 6 * ((size_t)model->body_count + 1);
@@ -237,6 +238,6 @@ void lw_find_cause(const lw_model *model, const lw_formulation *formulation, con
         }
         free(memory);
     }
-    if (s.method) formulation->destroy(s.method);
+    lw_method_destroy(s.method);
     lw_data_destroy(s.data);
 }

@@ -204,6 +204,7 @@ static void same_head(const lw_spec *a, const lw_spec *b) {
     const lw_run_spec *r = lw_spec_run(a), *s = lw_spec_run(b);
     same_text("model", "name", lw_spec_name(a), lw_spec_name(b));
     same_numbers("model", "gravity", lw_spec_gravity(a), lw_spec_gravity(b), 3);
+    same_int("model", "welds", (int)lw_spec_welds(a), (int)lw_spec_welds(b));
     same_numbers("run", "numbers", &r->end, &s->end, 4); /* end, step, tolerance, output */
     same_text("run", "method", r->method, s->method);
     same_text("run", "integrator", r->integrator, s->integrator);

@@ -6,6 +6,7 @@
  */
 #include "formulations/common/checked_accelerations.h"
 #include "constraints/compliance.h"
+#include "formulations/common/method_create.h"
 
 #include <math.h>
 #include <string.h>
@@ -117,8 +118,7 @@ static lw_status judge(lw_checked *c, const lw_checked_state *asked, const doubl
 
 static lw_status ask(const lw_checked_state *s, double *vdot, double *reactions, bool *unique,
                      lw_error *error) {
-    return s->method->formulation->accelerations(s->method, s->t, s->q, s->v, s->tau, vdot, reactions, unique,
-                                                 error);
+    return lw_method_accelerations(s->method, s->t, s->q, s->v, s->tau, vdot, reactions, unique, error);
 }
 
 /* The forces of constraints, and reactions as compliance shares them, if they are wanted. */

@@ -303,6 +303,7 @@ lw_status lw_newton_condition(const lw_model *model, const char *method, double 
                        "give director or director-full, h > 0 and at least one step",
                        "no condition number of %ld steps of %g s by \"%s\"", steps, h, method);
     const lw_formulation *f = lw_formulation_find(method);
+    model = lw_merged(model);
     lw_arena *arena = lw_arena_create(NULL);
     lw_director *d = NULL;
     double *y = NULL;

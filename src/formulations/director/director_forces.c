@@ -384,7 +384,7 @@ static double potential_of(const lw_force *force, double x) {
 
 lw_energy lw_director_energy(const lw_director *d, const double *q, const double *v, const double *angles) {
     const lw_model *model = d->model;
-    lw_energy energy = {0, 0};
+    lw_energy energy = {0, -lw_v3_dot(model->gravity, model->fixed_moment)};
     for (int i = 1; i <= d->n; i++) {
         const lw_director_body *body = &d->bodies[i];
         for (int k = 0; k < 4; k++) {

@@ -66,6 +66,8 @@ static lw_status all_dynamic(const lw_model *model, lw_directions *out, lw_error
 lw_status lw_directions_create(const lw_model *model, lw_directions **directions, lw_error *error) {
     if (directions) *directions = NULL;
     if (!model || !directions) return lw_call_needs("a model and a place for the result", error);
+    const lw_model *whole = model;
+    model = lw_merged(model); /* A body without mass that is welded to one with mass has it. */
     lw_directions *out = calloc(1, sizeof *out);
     if (out && lw_needs_inverse("", model, true, NULL) == LW_OK) {
         lw_status status = all_dynamic(model, out, error);
@@ -88,6 +90,10 @@ lw_status lw_directions_create(const lw_model *model, lw_directions **directions
                 for (k = 0; k < model->links[i].joint.nv; k++)
                     mobility += !(model->links[i].prescribed >> k & 1);
         out->dynamic = mobility - out->count;
+        for (int k = 0; k < out->count && whole != model; k++) { /* indices of the caller's model */
+            out->list[k].joint = lw_model_joint(whole, out->list[k].joint_name);
+            out->list[k].body = lw_model_body(whole, out->list[k].body_name);
+        }
         *directions = out;
     } else
         lw_directions_destroy(out);

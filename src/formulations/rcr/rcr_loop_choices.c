@@ -13,6 +13,7 @@ lw_status lw_loop_choices(const lw_model *model, double t, const double *q, lw_l
         !lw_finite(q, model->nq))
         return lw_call_needs("a model, q, room for choices and a place for their number", error);
     const lw_formulation *rcr = lw_formulation_find("rcr");
+    model = lw_merged(model); /* which has the same loops and speeds */
     const lw_method_options options = {0};
     lw_method *method = NULL;
     lw_status status = rcr->applies(model, error);

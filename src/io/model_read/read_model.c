@@ -24,6 +24,12 @@ static void read_gravity(lw_reader *reader, const lw_yaml *node) {
     lw_reader_bound(reader, LW_OWNER_GRAVITY, 0, gravity, sizeof gravity);
 }
 
+static void read_welds(lw_reader *reader, const lw_yaml *node) {
+    static const char *const choices[] = {[LW_WELDS_MERGE] = "merge", [LW_WELDS_KEEP] = "keep", NULL};
+    const int choice = node ? lw_reader_choice(reader, node, "welds", choices) : -1;
+    if (choice >= 0) lw_reader_check(reader, lw_spec_set_welds(reader->spec, (lw_welds)choice));
+}
+
 /* Converts a list of names to one text, separated by commas, which no name contains. */
 static const char *read_names(lw_reader *reader, const lw_yaml *list) {
     size_t length = 1;
@@ -122,7 +128,7 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
     static const char *const keys[] = {"linkwork",    "name",    "description", "parameters", "inputs",
                                        "tables",      "signals", "states",      "outputs",    "gravity",
                                        "bodies",      "frames",  "joints",      "starts",     "forces",
-                                       "constraints", "events",  "run",         NULL};
+                                       "constraints", "events",  "run",         "welds",      NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
     /* The section is under a misspelt key. */
@@ -151,6 +157,7 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
     lw_read_signals(reader, lw_yaml_get(root, "states"), lw_yaml_get(root, "signals"));
     if (!reader->only_run) {
         read_gravity(reader, lw_yaml_get(root, "gravity"));
+        read_welds(reader, lw_yaml_get(root, "welds"));
         lw_read_bodies(reader, lw_yaml_get(root, "bodies"));
         lw_read_frames(reader, lw_yaml_get(root, "frames"));
         lw_read_joints(reader, lw_yaml_get(root, "joints"));

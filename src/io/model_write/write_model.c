@@ -626,6 +626,7 @@ static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, c
     lw_put(w, "gravity: ");
     lw_put_numbers(w, spec->gravity, 3);
     lw_put(w, "\n");
+    if (spec->welds == LW_WELDS_KEEP) lw_put(w, "welds: keep\n");
     if (spec->body_count > 0) lw_put(w, "bodies:\n");
     for (size_t k = 0; k < spec->body_count && w->status == LW_OK; k++)
         lw_write_body(w, &spec->bodies[k], mesh_has_file, files);

@@ -5,7 +5,8 @@
  *     -> pose of every body in the reference configuration, frames of every joint (compile_geometry.c)
  *     -> graph, links and closures in regular labelling (compile_tree.c)
  *     -> motions, forces, constraints (compile_forces.c)
- *     -> initial state.
+ *     -> initial state
+ *     -> welded bodies as one link each (compile_welds.c).
  * Every stage reports all its errors; a stage whose input is broken is left out.
  *
  * Cost     O((n + joints) log), plus the length of the loops.
@@ -193,7 +194,7 @@ static double own_pivot(const lw_model *model, const double *S, int i, int k) {
  * long chain the composite inertia grows with the cube of the length, and this bound may exceed a sound
  * pivot. The contribution of the body alone cannot cancel, however; half of it is a second bound, and the
  * smaller of the two is used. */
-static lw_status compile_floors(lw_model *model, lw_data *data) {
+lw_status lw_compile_floors(lw_model *model, lw_data *data) {
     model->pivot_floor = LW_NEW(model->arena, double, model->nv + 1);
     if (!model->pivot_floor) return LW_ERROR_MEMORY;
     lw_take_state(model, data, 0, model->q0, model->v0);
@@ -254,7 +255,7 @@ static lw_status compile_state(lw_compiler *compiler) {
                              "its prescribed motion is not finite at t = 0");
     }
     if (!compiler->errors) status = lw_compile_idle(compiler);
-    if (status == LW_OK) status = compile_floors(model, data);
+    if (status == LW_OK) status = lw_compile_floors(model, data);
     lw_data_destroy(data);
     return status;
 }
@@ -407,6 +408,7 @@ static lw_status compile(lw_compiler *compiler) {
     if (status == LW_OK) status = compile_state(compiler);
     if (status == LW_OK) status = lw_compile_lengths(compiler);
     if (status == LW_OK && !compiler->errors) status = check_forces(compiler);
+    if (status == LW_OK && !compiler->errors) status = lw_compile_merged(compiler);
     if (status == LW_OK && !compiler->errors) lw_warn_of_unused_inputs(compiler);
     return status;
 }

@@ -6,6 +6,7 @@
  *   compile_frames.c    named frames on bodies, and names that mean a body or a frame
  *   compile_geometry.c  reference configuration, joint frames
  *   compile_tree.c      spanning tree, loops, internal frames
+ *   compile_welds.c     welded bodies as one link each
  *   compile_signals.c   inputs, user states, signals, outputs: the vector of values that expressions read
  *   compile_forces.c    force elements, constraints, prescribed motions
  *   compile_events.c    events
@@ -20,6 +21,7 @@
 #include "model/compiled_model.h"
 #include "model/names.h"
 #include "model/spec/spec_storage.h"
+#include <linkwork/dynamics.h>
 
 /* A body in the user's order (0 is ground, -1 is none), with the frame that stands for it, in the body's
  * frame; NULL: the body stands for itself. */
@@ -38,6 +40,18 @@ typedef struct lw_joint_draft {
     unsigned prescribed;
     bool usable; /* Its bodies are known and its geometry is valid. */
 } lw_joint_draft;
+
+/* A body that is merged with the carrier of its group, and the pose of its frame in the carrier's. */
+typedef struct lw_member {
+    const lw_body_spec *body;
+    lw_pose in;
+} lw_member;
+
+/* The members of links beside their carriers: of link l those from first[l] to first[l + 1] - 1. */
+typedef struct lw_merge {
+    int *first;
+    lw_member *members;
+} lw_merge;
 
 typedef struct lw_compiler {
     const lw_spec *spec; /* with the forces and events of joints' limits behind those that are given */
@@ -65,6 +79,7 @@ typedef struct lw_compiler {
     int quantity_count, quantity_capacity;
     int *order; /* signals and defaults of inputs, each behind those that it uses */
     int order_count;
+    lw_merge *merge; /* NULL: every body is a link */
     lw_model *model;
 } lw_compiler;
 
@@ -158,6 +173,14 @@ void lw_unit(const double a[3], double out[3]);
 /* compile_tree.c */
 lw_status lw_compile_graph(lw_compiler *compiler);
 lw_status lw_compile_tree(lw_compiler *compiler);
+/* The moments of inertia of a link about its centre of mass, in internal axes. */
+void lw_compile_central(const lw_compiler *compiler, int link, double J[6]);
+
+/* compile_welds.c: the merged form of a model that is otherwise complete, where welds can be merged. */
+lw_status lw_compile_merged(lw_compiler *compiler);
+
+/* compile.c: what counts as zero of the pivots of a model whose links and initial state are known. */
+lw_status lw_compile_floors(lw_model *model, lw_data *data);
 
 /* compile_forces.c */
 lw_status lw_compile_motions(lw_compiler *compiler);

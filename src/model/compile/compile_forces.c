@@ -528,6 +528,8 @@ static void compile_rolling(lw_compiler *compiler, const lw_constraint_spec *spe
         return;
     }
     constraint->radius = spec->radius;
+    lw_v3_set(constraint->along[0], 1, 0, 0);
+    lw_v3_set(constraint->along[1], 0, 1, 0);
     if (!compiler->model->links) return;
     double columns[9] = {0}, placed[9];
     for (int k = 0; k < 3; k++) columns[3 * k] = axis > 0 ? spec->axis[k] / axis : 0;

@@ -116,6 +116,23 @@ static void judge_graph(lw_compiler *compiler) {
     }
 }
 
+/* A body without mass that is welded to one with mass moves with it, and is none without mass for a cut. */
+static void share_mass(const lw_compiler *compiler, bool *massless) {
+    const lw_spec *spec = compiler->spec;
+    for (bool again = true; again;) {
+        again = false;
+        for (size_t j = 0; j < spec->joint_count; j++) {
+            const int *bodies = compiler->drafts[j].bodies;
+            if (spec->joints[j].type != LW_JOINT_WELD || spec->joints[j].cut || bodies[0] < 0 ||
+                bodies[1] < 0)
+                continue;
+            if (massless[bodies[0]] == massless[bodies[1]]) continue;
+            massless[bodies[0]] = massless[bodies[1]] = false;
+            again = true;
+        }
+    }
+}
+
 lw_status lw_compile_graph(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     lw_model *model = compiler->model;
@@ -124,6 +141,7 @@ lw_status lw_compile_graph(lw_compiler *compiler) {
     lw_edge *edges = LW_NEW(compiler->scratch, lw_edge, nj + 1);
     if (lw_arena_failed(compiler->scratch)) return LW_ERROR_MEMORY;
     for (int i = 0; i < nb; i++) massless[i + 1] = spec->bodies[i].mass == 0;
+    if (spec->welds == LW_WELDS_MERGE) share_mass(compiler, massless);
     describe_edges(compiler, edges);
     lw_status status = lw_graph_analyse(model->arena, nb, massless, nj, edges, &model->graph);
     if (status != LW_OK) return status;
@@ -148,25 +166,98 @@ static void drop_rounding(double I[6]) {
     for (int k = 0; k < 3 && negative; k++) I[k] = fmax(I[k], 0);
 }
 
-/* Computes the inertia of a body in its internal frame. */
-static void link_inertia(const lw_body_spec *body, lw_link *link, lw_body *own) {
-    const lw_pose *f = &own->frame;
-    double about[6] = {0}, c[3];
-    lw_pose_point(f->R, f->p, body->com, c);
-    if (body->kind == LW_BODY_SPATIAL) memcpy(about, body->inertia, sizeof about);
+/* The moments of inertia of a body about its centre of mass, in its own axes. */
+static void own_moments(const lw_body_spec *body, double about[6]) {
+    for (int k = 0; k < 6; k++) about[k] = body->kind == LW_BODY_SPATIAL ? body->inertia[k] : 0;
     if (body->kind == LW_BODY_PLANAR) about[2] = body->inertia[2];
+}
+
+/* Computes the inertia of a body whose frame is f, and its centre of mass c. */
+static void body_inertia(const lw_body_spec *body, const lw_pose *f, lw_rigid_inertia *I, double c[3]) {
+    double about[6];
+    lw_pose_point(f->R, f->p, body->com, c);
+    own_moments(body, about);
     drop_rounding(about);
-    double m = body->mass, *J = link->inertia.second;
+    double m = body->mass, *J = I->second;
     lw_s3_rotate(f->R, about, J);
     double square = lw_v3_dot(c, c);
     for (int k = 0; k < 3; k++) {
         J[k] += m * (square - c[k] * c[k]);
-        link->inertia.moment[k] = m * c[k];
+        I->moment[k] = m * c[k];
     }
     J[3] -= m * c[0] * c[1], J[4] -= m * c[0] * c[2], J[5] -= m * c[1] * c[2];
-    link->inertia.mass = m;
+    I->mass = m;
+}
+
+/* The bodies that are merged with the carrier of a link. */
+static int members_of(const lw_compiler *compiler, int link, const lw_member **members) {
+    if (!compiler->merge) return 0;
+    *members = compiler->merge->members + compiler->merge->first[link];
+    return compiler->merge->first[link + 1] - compiler->merge->first[link];
+}
+
+/* Adds the inertias of the members of a group: the sums (2), (3) of docs/theory/welds.md. */
+static void add_members(const lw_compiler *compiler, int i, lw_link *link, lw_body *own) {
+    const lw_member *member = NULL;
+    const int count = members_of(compiler, i, &member);
+    lw_rigid_inertia *sum = &link->inertia;
+    for (int k = 0; k < count; k++, member++) {
+        lw_pose frame;
+        lw_rigid_inertia I;
+        double c[3];
+        lw_pose_compose(own->frame.R, own->frame.p, member->in.R, member->in.p, frame.R, frame.p);
+        body_inertia(member->body, &frame, &I, c);
+        if (sum->mass == 0) lw_v3_copy(c, own->com); /* where no member has mass, any centre will do */
+        sum->mass += I.mass;
+        lw_v3_add(sum->moment, I.moment, sum->moment);
+        for (int l = 0; l < 6; l++) sum->second[l] += I.second[l];
+    }
+    for (int l = 0; l < 3 && count > 0 && sum->mass > 0; l++) own->com[l] = sum->moment[l] / sum->mass;
+}
+
+/* Computes the inertia of a link in its internal frame. */
+static void link_inertia(const lw_compiler *compiler, int i, const lw_body_spec *body) {
+    lw_link *link = &compiler->model->links[i];
+    lw_body *own = &compiler->model->bodies[i];
+    body_inertia(body, &own->frame, &link->inertia, own->com);
+    add_members(compiler, i, link, own);
+    const double *J = link->inertia.second;
     link->principal = J[3] == 0 && J[4] == 0 && J[5] == 0;
-    lw_v3_copy(c, own->com);
+}
+
+/* Adds the moments of a body with this frame about the point c. */
+static void add_central(const lw_body_spec *body, const lw_pose *f, const double c[3], double J[6]) {
+    double about[6], turned[6], d[3], m = body->mass;
+    own_moments(body, about);
+    lw_s3_rotate(f->R, about, turned);
+    lw_pose_point(f->R, f->p, body->com, d);
+    lw_v3_sub(d, c, d);
+    double square = lw_v3_dot(d, d);
+    for (int k = 0; k < 3; k++) J[k] += turned[k] + m * (square - d[k] * d[k]);
+    J[3] += turned[3] - m * d[0] * d[1];
+    J[4] += turned[4] - m * d[0] * d[2];
+    J[5] += turned[5] - m * d[1] * d[2];
+}
+
+void lw_compile_central(const lw_compiler *compiler, int link, double J[6]) {
+    const lw_model *model = compiler->model;
+    const lw_body *own = &model->bodies[link];
+    const lw_body_spec *body = &compiler->spec->bodies[model->graph.body[link] - 1];
+    const lw_member *member = NULL;
+    const int count = members_of(compiler, link, &member);
+    if (count == 0) {
+        double about[6];
+        own_moments(body, about);
+        lw_s3_rotate(own->frame.R, about, J);
+        return;
+    }
+    for (int k = 0; k < 6; k++) J[k] = 0;
+    add_central(body, &own->frame, own->com, J);
+    for (int k = 0; k < count; k++, member++) {
+        lw_pose frame;
+        lw_pose_compose(own->frame.R, own->frame.p, member->in.R, member->in.p, frame.R, frame.p);
+        add_central(member->body, &frame, own->com, J);
+    }
 }
 
 /* Rotates the axes of a pose by half a turn about x: y and z change sign. */
@@ -277,12 +368,14 @@ static lw_status enter_joints(lw_compiler *compiler) {
     return LW_OK;
 }
 
-static lw_status enter_body(lw_model *model, const lw_body_spec *body, lw_body *own) {
+static lw_status enter_body(const lw_compiler *compiler, const lw_body_spec *body, lw_body *own) {
+    lw_model *model = compiler->model;
     own->name = lw_arena_text(model->arena, body->name);
     own->kind = body->kind;
     own->place = body->place;
     const lw_shape *shapes = body->shape_count > 0 ? body->shapes : &body->shape;
     own->shape_count = body->shape_count > 0 ? body->shape_count : body->shape.kind != LW_SHAPE_NONE;
+    if (compiler->merge) own->shape_count = 0; /* They are drawn on the bodies of the whole model. */
     if (own->shape_count > 0) {
         own->shapes = lw_shapes_copy(&model->meshes, model->arena, shapes, own->shape_count);
         if (!own->shapes) return LW_ERROR_MEMORY;
@@ -329,12 +422,12 @@ static lw_status enter_link(lw_compiler *compiler, int i) {
     model->joints[j].info.reversed = reversed;
     model->links[i].parent = graph->parent[i];
     model->bodies[i].joint_index = j;
-    if (enter_body(model, body, &model->bodies[i]) != LW_OK) return LW_ERROR_MEMORY;
+    if (enter_body(compiler, body, &model->bodies[i]) != LW_OK) return LW_ERROR_MEMORY;
     if (reversed) reverse_joint(&draft.joint, draft.frames);
     enter_coordinates(model, i, &draft);
     choose_frame(model, i, &draft.frames[reversed ? 0 : 1], &draft.frames[reversed ? 1 : 0],
                  has_rotor(&compiler->spec->joints[j]));
-    link_inertia(body, &model->links[i], &model->bodies[i]);
+    link_inertia(compiler, i, body);
     return LW_OK;
 }
 

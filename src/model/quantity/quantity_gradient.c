@@ -287,9 +287,9 @@ static void quaternion(gradient *g, const lw_state_quantity *quantity) {
 /* The momentum of a body is M_b V_b about the world's origin, M_b carried along: along a motion delta of the
  * body d(c . M V) = c . M dV + (V x*(M c) ... ). With momentum h = M V and a fixed wrench-space covector c, a
  * twist: d(c . h) = (M c) . dV + (delta x* h) . c - (M c) . (delta x V), each of which is linear in delta. */
-static void add_momentum(gradient *g, int body, const double c[6]) {
+static void add_momentum(gradient *g, int body, int marker, const double c[6]) {
     const lw_pose *world = &g->data->world[body];
-    const lw_rigid_inertia inertia = lw_true_inertia(g->model, body);
+    const lw_rigid_inertia inertia = lw_member_inertia(g->model, body, marker);
     double own[6], local[6], h[6], Mc[6], V[6], pose[6], part[6];
     lw_rigid_mul(&inertia, g->data->motion[body].V, local);
     lw_wrench_to_parent(world->R, world->p, local, h);
@@ -315,31 +315,33 @@ static void momentum_row(int component, const double u[3], double c[6]) {
 static void body_momentum(gradient *g, const lw_state_quantity *quantity, const double u[3]) {
     double c[6];
     momentum_row(quantity->component, u, c);
-    add_momentum(g, quantity->object, c);
+    add_momentum(g, quantity->object, quantity->marker[0], c);
     if (quantity->component < 6) return;
     /* -u . (r x p) = -(u x r) . p = -(p x u) . r */
     const lw_pose *world = &g->data->world[quantity->object];
     double r[3], p[3], local[3], arm[3], lever[3], shift[6] = {0};
-    const double *com = g->model->bodies[quantity->object].com, *V = g->data->motion[quantity->object].V;
+    const double *com = lw_member_com(g->model, quantity->object, quantity->marker[0]);
+    const double *V = g->data->motion[quantity->object].V;
     lw_pose_point(world->R, world->p, com, r);
     lw_v3_copy(V + 3, local);
     lw_v3_add_cross(V, com, local);
     lw_m3_mul_v(world->R, local, p);
-    const double mass = g->model->links[quantity->object].inertia.mass;
+    const double mass = lw_member_inertia(g->model, quantity->object, quantity->marker[0]).mass;
     for (int k = 0; k < 3; k++) p[k] *= mass;
     lw_v3_cross(r, u, arm); /* -(u x r) */
     lw_v3_copy(arm, shift + 3);
-    add_momentum(g, quantity->object, shift);
+    add_momentum(g, quantity->object, quantity->marker[0], shift);
     lw_v3_cross(u, p, lever); /* -(p x u) */
     add_position(g, quantity->object, com, lever);
 }
 
 static void total_momentum(gradient *g, const lw_state_quantity *quantity) {
     const lw_model *model = g->model;
-    double u[3], c[6], r[3] = {0, 0, 0}, p[3] = {0, 0, 0}, mass = 0;
+    double u[3], c[6], r[3], p[3] = {0, 0, 0}, mass = model->fixed_mass;
+    lw_v3_copy(model->fixed_moment, r);
     unit_vector(3, quantity->component % 3, u);
     momentum_row(quantity->component, u, c);
-    for (int i = 1; i <= model->body_count; i++) add_momentum(g, i, c);
+    for (int i = 1; i <= model->body_count; i++) add_momentum(g, i, 0, c);
     if (quantity->component < 6) return;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_pose *world = &g->data->world[i];
@@ -356,7 +358,7 @@ static void total_momentum(gradient *g, const lw_state_quantity *quantity) {
     double shift[6] = {0}, lever[3];
     for (int k = 0; k < 3; k++) r[k] /= mass;
     lw_v3_cross(r, u, shift + 3);
-    for (int i = 1; i <= model->body_count; i++) add_momentum(g, i, shift);
+    for (int i = 1; i <= model->body_count; i++) add_momentum(g, i, 0, shift);
     for (int i = 1; i <= model->body_count; i++) {
         lw_v3_cross(u, p, lever);
         for (int k = 0; k < 3; k++) lever[k] *= model->links[i].inertia.mass / mass;

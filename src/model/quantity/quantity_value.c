@@ -184,7 +184,7 @@ static void constraint_values(const lw_model *model, const lw_data *data, const 
     } else {
         double n[3], one[3], two[3];
         lw_m3_mul_v(data->world[second].R, constraint->normal, n);
-        lw_rolling_directions(data->world[second].R, n, one, two);
+        lw_rolling_directions(constraint, data->world[second].R, n, one, two);
         for (int k = 0; k < 3; k++) out[k] = -(x[0] * n[k] + x[1] * one[k] + x[2] * two[k]);
     }
     out[3] = lw_v3_norm(out);
@@ -204,8 +204,8 @@ static void body_rotation(const lw_model *model, const lw_data *data, int body, 
 }
 
 /* Linear momentum, and angular momentum about the world's origin; adds mass and mass moment of the body. */
-static void body_momentum(const lw_model *model, const lw_data *data, int body, double out[6]) {
-    const lw_rigid_inertia inertia = lw_true_inertia(model, body);
+static void body_momentum(const lw_model *model, const lw_data *data, int body, int marker, double out[6]) {
+    const lw_rigid_inertia inertia = lw_member_inertia(model, body, marker);
     double local[6], world[6];
     lw_rigid_mul(&inertia, data->motion[body].V, local);
     lw_wrench_to_parent(data->world[body].R, data->world[body].p, local, world);
@@ -213,11 +213,12 @@ static void body_momentum(const lw_model *model, const lw_data *data, int body, 
 }
 
 static void total_momentum(const lw_model *model, const lw_data *data, double out[9]) {
-    double mass = 0, centre[3] = {0, 0, 0};
+    double mass = model->fixed_mass, centre[3];
+    lw_v3_copy(model->fixed_moment, centre);
     for (int k = 0; k < 6; k++) out[k] = 0;
     for (int i = 1; i <= model->body_count; i++) {
         double own[6], c[3];
-        body_momentum(model, data, i, own);
+        body_momentum(model, data, i, 0, own);
         lw_v6_axpy(1, own, out);
         place_of(data, i, model->bodies[i].com, c);
         mass += model->links[i].inertia.mass;
@@ -243,7 +244,7 @@ static double kinetic_energy(const lw_model *model, const lw_data *data) {
 }
 
 static double potential_energy(const lw_model *model, const lw_data *data, const lw_quantity_source *source) {
-    double energy = 0;
+    double energy = -lw_v3_dot(model->gravity, model->fixed_moment);
     if (model->force_count > 0 && !source->forces) return NAN;
     for (int i = 1; i <= model->body_count; i++) {
         double centre[3];
@@ -362,7 +363,7 @@ static void world_vector(const lw_model *model, const lw_data *data, const lw_qu
         break;
     case LW_Q_MOMENTUM: {
         double c[3];
-        body_momentum(model, data, object, out);
+        body_momentum(model, data, object, quantity->marker[0], out);
         place_of(data, object, at, c);
         lw_v3_copy(out + 3, out + 6);
         for (int k = 0; k < 3; k++) c[k] = -c[k];

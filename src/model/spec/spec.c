@@ -90,6 +90,11 @@ lw_status lw_spec_set_file(lw_spec *spec, const char *file) {
 void lw_spec_set_gravity(lw_spec *spec, const double gravity[3]) {
     if (spec && gravity) memcpy(spec->gravity, gravity, sizeof spec->gravity);
 }
+lw_status lw_spec_set_welds(lw_spec *spec, lw_welds welds) {
+    if (!spec || (welds != LW_WELDS_MERGE && welds != LW_WELDS_KEEP)) return LW_ERROR_ARGUMENT;
+    spec->welds = welds;
+    return LW_OK;
+}
 
 /* Changes the entry with this name, or adds one. */
 static lw_status set_named(lw_arena *arena, lw_parameter **list, size_t *count, size_t *capacity,
@@ -488,6 +493,7 @@ const lw_joint_places *lw_spec_joint_places(const lw_spec *spec, const lw_joint_
 
 const char *lw_spec_name(const lw_spec *spec) { return spec ? spec->name : NULL; }
 const char *lw_spec_file(const lw_spec *spec) { return spec ? spec->file : NULL; }
+lw_welds lw_spec_welds(const lw_spec *spec) { return spec ? spec->welds : LW_WELDS_MERGE; }
 const double *lw_spec_gravity(const lw_spec *spec) { return spec ? spec->gravity : NULL; }
 const lw_run_spec *lw_spec_run(const lw_spec *spec) { return spec ? &spec->run : NULL; }
 size_t lw_spec_parameter_count(const lw_spec *spec) { return spec ? spec->parameter_count : 0; }

@@ -7,8 +7,8 @@
  *     checksum     u32, CRC-32 of everything before it
  *
  * Integers are little-endian; numbers are IEEE 754 binary64, their bits as a u64. A text is a u32, 1 + its
- * length, or 0 for none, and its bytes. Lists begin with a u32 count. Contents: name, file, gravity, run;
- * parameters and inputs; tables; bodies with their shapes (a mesh stands where it is used first, and is
+ * length, or 0 for none, and its bytes. Lists begin with a u32 count. Contents: name, file, gravity, welds,
+ * run; parameters and inputs; tables; bodies with their shapes (a mesh stands where it is used first, and is
  * counted from 1; 0 is none), frames, joints, forces, constraints with their places; events, signals, states,
  * outputs, starts; bindings (bindings.h). Fields of objects that hold numbers are counted through in the
  * order of the tables below, which is how a binding names its results.
@@ -644,6 +644,7 @@ static void walk_spec(lw_spec_walk *w) {
     lw_walk_name(w, &name);
     lw_walk_name(w, &file);
     lw_walk_numbers(w, spec->gravity, 3);
+    LW_WALK_ENUM(w, spec->welds, lw_welds, LW_WELDS_KEEP + 1);
     walk_run(w, &run);
     if (lw_walk_reading(w)) spec->name = name, spec->file = file, spec->run = run;
     walk_parameters(w, &spec->parameters, &spec->parameter_count, &spec->parameter_capacity);

@@ -54,6 +54,7 @@ struct lw_spec {
     lw_arena *arena;
     const char *name, *file; /* never NULL; "" if not given */
     double gravity[3];
+    lw_welds welds;
     lw_run_spec run;
 
     lw_parameter *parameters, *inputs; /* an input's value is its default */

@@ -8,6 +8,7 @@
  */
 #include "simulation/method_auto.h"
 #include "simulation/solver/solver_parts.h"
+#include "formulations/common/method_create.h"
 #include <linkwork/simulate.h>
 
 #include <math.h>
@@ -38,7 +39,7 @@ static lw_status create(lw_solver *s, const lw_solver_options *options, lw_error
     s->checked = lw_checked_create(model);
     if (lw_arena_failed(s->arena) || !s->checked) return lw_out_of_memory(error);
     status = lw_solver_create_inverse(s, options, error);
-    return status == LW_OK ? s->formulation->create(model, &s->options, &s->method, error) : status;
+    return status == LW_OK ? lw_method_create(s->formulation, model, &s->options, &s->method, error) : status;
 }
 
 lw_status lw_solver_create(const lw_model *model, const lw_solver_options *options,
@@ -68,7 +69,7 @@ lw_status lw_solver_create(const lw_model *model, const lw_solver_options *optio
 
 void lw_solver_destroy(lw_solver *s) {
     if (!s) return;
-    if (s->method) s->formulation->destroy(s->method);
+    lw_method_destroy(s->method);
     lw_checked_destroy(s->checked);
     lw_loop_inverse_destroy(s->inverse);
     lw_orthogonal_destroy(s->turn);
@@ -129,8 +130,8 @@ lw_status lw_solver_reactions(lw_solver *s, double *reactions, bool *unique, lw_
                                       s->vdot, s->reactions, unique, error);
         s->has_reactions = status == LW_OK;
     } else if (unique || !s->has_reactions) {
-        status = s->formulation->accelerations(s->method, s->t, s->q, s->v, tau_of(s), s->vdot, s->reactions,
-                                               unique, error);
+        status = lw_method_accelerations(s->method, s->t, s->q, s->v, tau_of(s), s->vdot, s->reactions,
+                                         unique, error);
         s->has_reactions = status == LW_OK;
         if (s->has_reactions) lw_checked_share(s->checked, s->t, s->q, s->reactions);
     }

@@ -10,6 +10,7 @@
  */
 #include "core/threads.h"
 #include "formulations/common/checked_accelerations.h"
+#include "formulations/common/method_create.h"
 #include "formulations/common/method_simd.h"
 #include "simulation/method_auto.h"
 #include <linkwork/solver_batch.h>
@@ -55,7 +56,7 @@ static lw_status create_worker(lw_solver_batch *batch, worker *own, bool uncheck
     own->vdot = LW_NEW(batch->arena, double, model->nv + 1);
     if (!unchecked) own->checked = lw_checked_create(model);
     if (lw_arena_failed(batch->arena) || (!unchecked && !own->checked)) return lw_out_of_memory(error);
-    lw_status status = batch->formulation->create(model, &batch->options, &own->method, error);
+    lw_status status = lw_method_create(batch->formulation, model, &batch->options, &own->method, error);
     batch->lanes = 1;
     if (status != LW_OK || !unchecked || !batch->vectors) return status;
     return batch->vectors->create(own->method, &batch->options, &batch->lanes, &own->workspace, error);
@@ -114,7 +115,7 @@ void lw_solver_batch_destroy(lw_solver_batch *batch) {
     lw_threads_destroy(batch->threads);
     for (int k = 0; k < threads; k++) {
         if (batch->workers[k].workspace) batch->vectors->destroy(batch->workers[k].workspace);
-        if (batch->workers[k].method) batch->formulation->destroy(batch->workers[k].method);
+        lw_method_destroy(batch->workers[k].method);
         lw_checked_destroy(batch->workers[k].checked);
     }
     lw_arena_destroy(batch->arena);
