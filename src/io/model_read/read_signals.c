@@ -148,6 +148,8 @@ void lw_read_outputs(lw_reader *reader, const lw_yaml *outputs) {
 /* --- second pass ---------------------------------------------------------------------------------- */
 
 void lw_read_later(lw_reader *reader) {
+    for (size_t k = 0; k < reader->part_count; k++)
+        if (!reader->parts[k].spec) return; /* Values of a part with faults are not known. */
     for (size_t k = 0; k < reader->later_count; k++) {
         const lw_later *later = &reader->later[k];
         snprintf(reader->object, sizeof reader->object, "%s", later->object);
