@@ -124,11 +124,33 @@ static bool is_mounting(lw_spec *spec, const char *name) {
     return !grounded;
 }
 
+/* A body without mass that nothing holds alone is held by what it is joined to. False: the fault is another. */
+static bool hold_massless(lw_spec *spec, const lw_error *fault, lw_report *lacks) {
+    char name[sizeof fault->object] = "";
+    if (fault->severity == LW_SEVERITY_WARNING) return true;
+    if (strncmp(fault->message, "is not connected to ground", 26) == 0) return true;
+    if (strncmp(fault->message, "has no mass", 11) != 0 ||
+        sscanf(fault->object, "body \"%111[^\"]", name) != 1 || !is_mounting(spec, name))
+        return false;
+    const lw_joint_spec weld = {.name = fault->object, .bodies = {LW_GROUND, name}};
+    lw_error lack = *fault;
+    lack.severity = LW_SEVERITY_WARNING;
+    snprintf(lack.message, sizeof lack.message, "alone it lacks a body that holds it");
+    snprintf(lack.remedy, sizeof lack.remedy, "joins of the model that uses the part give one");
+    (void)lw_report_add(lacks, &lack);
+    return lw_spec_add_joint(spec, &weld) == LW_OK;
+}
+
 /* Compiles the spec with one loose body after the other welded to ground, as joins of a model would hold them.
  * Returns a report of these bodies, as warnings; NULL if that is not all that is wrong. */
-static lw_report *lacks_of(lw_spec *spec) {
+static lw_report *lacks_of(lw_spec *spec, const lw_report *alone) {
     lw_report *lacks = lw_report_create();
     bool whole = false;
+    for (size_t k = 0; lacks && k < lw_report_size(alone); k++)
+        if (!hold_massless(spec, lw_report_get(alone, k), lacks)) {
+            lw_report_destroy(lacks);
+            return NULL;
+        }
     for (size_t k = 0; lacks && !whole && k <= lw_spec_body_count(spec); k++) {
         lw_report *found = lw_report_create();
         lw_model *model = NULL;
@@ -167,7 +189,7 @@ static lw_report *check_as_part(const cli_command *command, const cli_changes *c
                                          .any_path = changes->any_path};
         if (lw_read_model_with(loaded->path, &options, NULL, &spec) == LW_OK &&
             lw_spec_run(spec)->place.line == 0)
-            lacks = lacks_of(spec);
+            lacks = lacks_of(spec, loaded->report);
     }
     lw_spec_destroy(spec);
     cli_free_settings(settings, changes->settings.count);
@@ -178,7 +200,8 @@ static void print_lacks(const cli_model *loaded, const lw_report *lacks) {
     cli_shown space;
     printf("%s: 0 errors as a part; alone it lacks", cli_show(loaded->path, &space));
     for (size_t k = 0; k < lw_report_size(lacks); k++)
-        printf("%s %s", k ? "," : " a connection to ground of", lw_report_get(lacks, k)->object);
+        printf("%s %s", k ? "," : " a connection to ground, or to a body with mass, of",
+               lw_report_get(lacks, k)->object);
     printf("\n");
 }
 
@@ -266,7 +289,8 @@ static int check(const cli_command *command, int argc, char **argv) {
             check_start(command, &loaded);
         } else
             check_run_alone(command, &changes.settings, &loaded);
-        lw_report *lacks = loaded.model ? NULL : check_as_part(command, &changes, &loaded);
+        lw_report *lacks = NULL;
+        if (lw_report_errors(loaded.report) > 0) lacks = check_as_part(command, &changes, &loaded);
         if (lacks) {
             lw_report *all = loaded.report;
             loaded.report = lacks;

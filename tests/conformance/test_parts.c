@@ -140,9 +140,11 @@ static void same_quaternions(const lw_model *model, const double *wanted, double
     }
 }
 
+static char context[120];
+
 static void near(const char *what, const double *a, const double *b, int count, double tolerance) {
     const double gap = relative_difference(a, b, count);
-    if (!(gap < tolerance)) fail_msg("%s differs by %g", what, gap);
+    if (!(gap < tolerance)) fail_msg("%s: %s differs by %g", context, what, gap);
 }
 
 /* Rounding: a tree of ten bodies loses two to four digits of sixteen where it is badly conditioned. */
@@ -254,6 +256,8 @@ static void mirrored_trees_move_as_images(void **state) {
             const char *prefix = nested ? "p.s." : "p.";
             make_part(two, prefix, gravity);
             lw_model *alone = compile_or_fail(one), *part = compile_or_fail(two);
+            snprintf(context, sizeof context, "joint type %d, round %d, mirror %d", joint, round,
+                     (int)outer.mirror);
             compare(&m, alone, part, prefix, &random);
             lw_model_destroy(alone);
             lw_model_destroy(part);

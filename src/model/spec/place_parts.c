@@ -262,9 +262,11 @@ static bool has_pose(const placing *job, const lw_names *bodies, const char *nam
  * part's own world. */
 static void fix_directions(const placing *job, const lw_names *bodies, lw_joint_spec *joint) {
     static const double x_axis[3] = {1, 0, 0}, z_axis[3] = {0, 0, 1};
-    const bool ball = lw_joint_describe(joint->type)->ball;
-    if (joint->type != LW_JOINT_PLANAR && !ball) return;
-    if (ball && joint->frame == LW_GEOMETRY_WORLD && joint->geometry[0].axis_count == 0) {
+    const bool ball = lw_joint_describe(joint->type)->ball, world = joint->frame == LW_GEOMETRY_WORLD;
+    /* In the world, the same direction on both bodies; in their frames it says where coordinates are zero. */
+    if (lw_joint_describe(joint->type)->frame != LW_FRAME_Z_X) return;
+    if (world && joint->type != LW_JOINT_PLANAR && !ball) return;
+    if (ball && world && joint->geometry[0].axis_count == 0) {
         lw_v3_copy(z_axis, joint->geometry[0].axes[0]);
         lw_v3_copy(x_axis, joint->geometry[0].axes[1]);
         joint->geometry[0].axis_count = 2;
