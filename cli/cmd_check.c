@@ -113,12 +113,15 @@ static const lw_error *loose_body(const lw_report *report) {
 /* Is this body, or nothing at all in the file, meant to be held from outside? A loose body with mass beside
  * others that are joined to ground is more likely forgotten. */
 static bool is_mounting(lw_spec *spec, const char *name) {
-    bool grounded = false;
+    bool grounded = false, used = false;
     for (size_t k = 0; k < lw_spec_joint_count(spec); k++) {
         const lw_joint_spec *joint = lw_spec_joint(spec, k);
-        for (int side = 0; side < 2 && joint->place.line > 0; side++)
+        for (int side = 0; side < 2 && joint->place.line > 0; side++) {
             grounded = grounded || strcmp(joint->bodies[side], LW_GROUND) == 0;
+            used = used || strcmp(joint->bodies[side], name) == 0;
+        }
     }
+    if (!used) return false;
     for (size_t k = 0; k < lw_spec_body_count(spec); k++)
         if (strcmp(lw_spec_body(spec, k)->name, name) == 0 && lw_spec_body(spec, k)->mass == 0) return true;
     return !grounded;

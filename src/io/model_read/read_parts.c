@@ -65,9 +65,14 @@ static bool read_presets(lw_reader *reader, const lw_yaml *map, lw_part_read *pa
         double value;
         if (!lw_reader_number(reader, node, key->text, LW_ANY_QUANTITY, &value)) continue;
         reader->waiting_count = mark; /* The parameter itself keeps the expression. */
-        const lw_expression_names names = lw_reader_names(reader);
+        lw_expression_names names = lw_reader_names(reader);
         *preset = (lw_preset){.name = key->text, .place = key->place, .value = value};
-        (void)lw_number_meaning(node->text, &names, &value, &preset->meaning, NULL);
+        names.table_count = 0;
+        if (!lw_number_meaning(node->text, &names, &value, &preset->meaning, NULL)) {
+            lw_reader_fault(reader, node->place, "write the expression without the table",
+                            "tables may use parameters, so that parameters of a part may not use tables");
+            continue;
+        }
         preset->text = reader->index_count > 0 ? lw_reader_without_indices(reader, node->text) : node->text;
         part->preset_count += preset->text != NULL;
     }
