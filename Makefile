@@ -12,7 +12,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 # tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
-.PHONY: build run test test-long test-sanitize test-thread test-page test-gltf check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers \
+.PHONY: build run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers \
 	comparison endurance install setup clean help
 .DEFAULT_GOAL := build
 
@@ -39,6 +39,22 @@ test: setup ## build and run every test
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
 	@cmake --build build -j $(JOBS)
 	@ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
+
+python: setup ## the Python package, importable from build/python
+	@$(CONFIGURE) -B build -DLINKWORK_PYTHON_PACKAGE=ON
+	@cmake --build build -j $(JOBS) --target linkwork-python linkwork-program
+	@echo "PYTHONPATH=$(CURDIR)/build/python python3 -c 'import linkwork'"
+
+python-test: setup ## the tests of the Python package, by pytest
+	@$(CONFIGURE) -B build -DLINKWORK_TESTS=ON -DLINKWORK_PYTHON_PACKAGE=ON
+	@cmake --build build -j $(JOBS) --target linkwork-python linkwork-program
+	@ctest --test-dir build --output-on-failure --no-tests=error -R '^python/'
+
+python-types: python ## the types of the Python package and its examples by mypy --strict (pip fetches it)
+	@bash python/tests/types build
+
+wheel: setup ## a wheel with its own shared libraries in build/wheel, repaired by auditwheel (pip fetches it) and tried
+	@bash python/tests/wheel
 
 test-long: setup ## the tests that take long: random mechanisms by the ten thousands, broken formulations (40 min)
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON

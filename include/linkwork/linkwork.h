@@ -21,6 +21,7 @@
 #include <linkwork/director.h>
 #include <linkwork/massless.h>
 #include <linkwork/neglect.h>
+#include <linkwork/record.h>
 #include <linkwork/io.h>
 #include <linkwork/gltf.h>
 #include <linkwork/view.h>

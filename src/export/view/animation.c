@@ -189,7 +189,7 @@ lw_status lw_animation_sample(lw_animation *a, const lw_sample *sample) {
     if (lw_animation_pose(a, sample->t, sample->q) != LW_OK) return LW_ERROR_MEMORY;
     double *values = lw_sample_rows_add(&a->values);
     if (!values) return LW_ERROR_MEMORY;
-    lw_record_row(a->record, sample, a->row);
+    (void)lw_record_row(a->record, sample, a->row);
     for (size_t k = 0; k < a->recorded; k++) values[k] = a->row[a->taken[k]];
     if (a->count == 1) {
         memcpy(a->q0, sample->q, (size_t)a->model->nq * sizeof *a->q0);

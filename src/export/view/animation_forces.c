@@ -180,7 +180,7 @@ void lw_animation_row_force_values(lw_animation *a, const lw_results_table *tabl
     }
     if (known) {
         const lw_sample sample = {.t = t, .q = q, .v = v, .inputs = f->input, .states = f->state};
-        lw_record_row(f->record, &sample, f->row);
+        (void)lw_record_row(f->record, &sample, f->row);
     }
     for (size_t k = 0; k < f->added_count; k++) values[k] = known ? f->row[f->added[k]] : NAN;
 }

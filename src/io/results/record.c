@@ -639,7 +639,9 @@ static lw_status prepare(lw_record *record) {
 }
 
 lw_status lw_record_create(const lw_model *model, const char *list, lw_record **out, lw_error *error) {
-    *out = NULL;
+    if (out) *out = NULL;
+    if (!model || !out) return lw_call_needs("a model and a place for the record", error);
+    if (!list) list = LW_RECORD_DEFAULT;
     lw_arena *arena = lw_arena_create(NULL);
     lw_record *record = LW_NEW(arena, lw_record, 1);
     if (!record) {
@@ -672,11 +674,13 @@ void lw_record_destroy(lw_record *record) {
     lw_arena_destroy(record->arena);
 }
 
-size_t lw_record_count(const lw_record *record) { return record->count; }
+size_t lw_record_count(const lw_record *record) { return record ? record->count : 0; }
 const lw_record_column *lw_record_columns(const lw_record *record) { return record->names; }
-bool lw_record_accelerations(const lw_record *record) { return record->needs & LW_NEEDS_ACCELERATION; }
+bool lw_record_accelerations(const lw_record *record) {
+    return record && record->needs & LW_NEEDS_ACCELERATION;
+}
 bool lw_record_reactions(const lw_record *record) {
-    return record->needs & (LW_NEEDS_REACTION | LW_NEEDS_MULTIPLIER);
+    return record && record->needs & (LW_NEEDS_REACTION | LW_NEEDS_MULTIPLIER);
 }
 
 /* --- values --------------------------------------------------------------------------------------- */
@@ -763,7 +767,8 @@ static void keep_turns(lw_record *record, const lw_state_quantity *quantity, dou
     }
 }
 
-void lw_record_row(lw_record *record, const lw_sample *sample, double *row) {
+lw_status lw_record_row(lw_record *record, const lw_sample *sample, double *row) {
+    if (!record || !sample || !sample->q || !sample->v || !row) return LW_ERROR_ARGUMENT;
     double vector[LW_QUANTITY_COMPONENTS];
     lw_quantity_source source;
     const lw_state_quantity *last = NULL;
@@ -785,4 +790,5 @@ void lw_record_row(lw_record *record, const lw_sample *sample, double *row) {
         row[k] = vector[c->component];
         last = c;
     }
+    return LW_OK;
 }

@@ -226,7 +226,7 @@ bool lw_results_want_reactions(const lw_results *results) {
 
 lw_status lw_results_write(lw_results *results, const lw_sample *sample) {
     if (!results || !sample || !sample->q || !sample->v) return LW_ERROR_ARGUMENT;
-    lw_record_row(results->record, sample, results->row);
+    (void)lw_record_row(results->record, sample, results->row);
     return results->writer->format->row(results->writer, results->row);
 }
 

@@ -1,0 +1,31 @@
+"""Linkwork: dynamics of mechanisms with closed loops, bodies without mass and redundant constraints.
+
+>>> import linkwork as lw
+>>> spec = lw.Spec("pendulum", gravity=[0, 0, -9.81])
+>>> _ = spec.body("rod", mass=1.0, com=[0, 0, -0.5], inertia=[0.1, 0.1, 0.001])
+>>> _ = spec.joint("pin", type="revolute", between=["ground", "rod"], point=[0, 0, 0], axis=[0, 1, 0], q=0.3)
+>>> model = spec.compile()
+>>> solver = lw.Solver(model)
+>>> print(solver.accelerations(0.0, model.q0, model.v0).round(6))
+[-4.141505]
+>>> result = model.run(end=1.0)
+>>> result.ok
+True
+"""
+
+from ._core import FileError, IntegrationError, LinkworkError, ModelError, SingularError, UnsupportedError
+from ._core import version as __version__
+from ._core import integrators, methods
+from ._errors import Fault
+from ._model import Body, Joint, Model, from_bytes, load, loads
+from ._quaternions import from_scipy, to_scipy
+from ._result import Event, Result
+from ._simulation import Simulation
+from ._solver import Batch, Solver
+from ._spec import Spec
+
+__all__ = [
+    "Batch", "Body", "Event", "Fault", "FileError", "IntegrationError", "Joint", "LinkworkError", "Model", "ModelError",
+    "Result", "Simulation", "SingularError", "Solver", "Spec", "UnsupportedError", "from_bytes", "from_scipy",
+    "integrators", "load", "loads", "methods", "to_scipy", "__version__",
+]

@@ -1,0 +1,224 @@
+"""Models: read, built, asked about geometry and energy, run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._errors import Fault
+from ._names import Named, find
+from ._result import Result
+
+Array = npt.NDArray[np.float64]
+Vector = npt.ArrayLike
+Force = Callable[[float, Array, Array], Vector]
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint: its type, the bodies that it joins, and where its coordinates stand in q and v."""
+
+    name: str
+    index: int
+    type: str
+    bodies: tuple[str, str]
+    closes_loop: bool  #: It closes a loop: it has no coordinates in q and v.
+    q: slice  #: Its coordinates in q.
+    v: slice  #: Its speeds in v.
+    rows: int  #: Rows of its closure; 0 in the tree.
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body and its mass, kg."""
+
+    name: str
+    index: int
+    mass: float
+
+
+class Model(_core.Model):
+    """A compiled mechanism: constant, and shared by any number of solvers, simulations and threads.
+
+    Coordinates q, (nq,), and speeds v, (nv,), are those of the joints of the spanning tree, in SI units and
+    radians; quaternions are (w, x, y, z).
+    """
+
+    @cached_property
+    def joints(self) -> Named[Joint]:
+        """All joints by name."""
+        found: dict[str, Joint] = {}
+        for index, name in enumerate(self.joint_names):
+            info = self._joint_info(index)
+            first, second = info["bodies"]
+            q, v = max(info["q"], 0), max(info["v"], 0)
+            found[name] = Joint(
+                name, index, info["type"], (self.body_names[first], self.body_names[second]), info["cut"],
+                slice(q, q if info["cut"] else q + info["q_count"]), slice(v, v if info["cut"] else v + info["v_count"]),
+                info["rows"])
+        return Named("joint", found)
+
+    @cached_property
+    def bodies(self) -> Named[Body]:
+        """All bodies by name, ground first."""
+        return Named("body", {name: Body(name, k, self._body_mass(k) if k else 0.0) for k, name in enumerate(self.body_names)})
+
+    def joint(self, name: str) -> Joint:
+        """A joint by its name."""
+        return self.joints[name]
+
+    def body(self, name: str) -> Body:
+        """A body by its name."""
+        return self.bodies[name]
+
+    @cached_property
+    def warnings(self) -> list[Fault]:
+        """What reading and compiling found remarkable."""
+        return [Fault(*fault) for fault in self._warnings]
+
+    @cached_property
+    def output_units(self) -> dict[str, str]:
+        """The units of the outputs in results files; "" for none."""
+        return {name: self._output_unit(k)[0] for k, name in enumerate(self.output_names)}
+
+    @cached_property
+    def _assembled(self) -> tuple[Array, Array]:
+        q, v = self._start()
+        q.flags.writeable = v.flags.writeable = False
+        return q, v
+
+    @property
+    def q0(self) -> Array:
+        """Initial coordinates with all loops closed, (nq,)."""
+        return self._assembled[0].copy()
+
+    @property
+    def v0(self) -> Array:
+        """Initial speeds with which all loops stay closed, (nv,)."""
+        return self._assembled[1].copy()
+
+    # --- geometry -------------------------------------------------------------------------------------
+
+    def pose(self, body: str | int, q: Vector, *, t: float = 0.0) -> tuple[Array, Array]:
+        """Position, (3,), m, and rotation, (3, 3), body to world, of a body's frame."""
+        return self._pose(find(self.body_names, body, "body"), t, q)
+
+    def velocity(self, body: str | int, q: Vector, v: Vector, point: Sequence[float] = (0, 0, 0), *,
+                 t: float = 0.0) -> tuple[Array, Array]:
+        """Angular velocity, (3,), rad/s, and velocity, (3,), m/s, of a point given in the body's frame."""
+        x, y, z = point
+        return self._velocity(find(self.body_names, body, "body"), t, q, v, (x, y, z))
+
+    def jacobian(self, body: str | int, q: Vector, point: Sequence[float] = (0, 0, 0), *, t: float = 0.0) -> Array:
+        """(6, nv): angular velocity of the body, then velocity of a point of it, are the Jacobian times v.
+
+        The speeds are those of the spanning tree; with loops, multiply by Solver.tangent_basis.
+        """
+        x, y, z = point
+        return self._jacobian(find(self.body_names, body, "body"), t, q, (x, y, z))
+
+    def joint_state(self, joint: str | int, q: Vector, v: Vector, *, t: float = 0.0) -> tuple[Array, Array]:
+        """Coordinates and speeds of any joint, also of one that closes a loop."""
+        return self._coordinates(find(self.joint_names, joint, "joint"), t, q, v)
+
+    def energy(self, q: Vector, v: Vector, *, t: float = 0.0) -> tuple[float, float]:
+        """Kinetic and potential energy, J."""
+        return self._energy(t, q, v)
+
+    def momentum(self, q: Vector, v: Vector, *, t: float = 0.0) -> tuple[Array, Array]:
+        """Linear momentum, (3,), and angular momentum about the origin of the world, (3,)."""
+        return self._momentum(t, q, v)
+
+    def integrate(self, q: Vector, v: Vector, dt: float = 1.0) -> Array:
+        """q after moving with the speeds v for dt, (nq,); quaternions stay of unit length."""
+        return self._integrate(q, v, dt)
+
+    # --- other models ---------------------------------------------------------------------------------
+
+    def with_parameters(self, **parameters: float) -> Model:
+        """The same model with other values of parameters, SI units."""
+        return type(self)(data=self.to_bytes(), parameters=parameters)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file (YAML)."""
+        self._write(path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return from_bytes, (self.to_bytes(),)
+
+    def __repr__(self) -> str:
+        loops = f", {self.loop_count} loop{'s' * (self.loop_count != 1)}" if self.loop_count else ""
+        return (f"<linkwork.Model {self.name!r}: {len(self.body_names) - 1} bodies, {len(self.joint_names)} joints{loops}, "
+                f"nq = {self.nq}, nv = {self.nv}>")
+
+    # --- runs -----------------------------------------------------------------------------------------
+
+    def run(self, *, method: str | None = None, integrator: str | None = None, start: float | None = None,
+            end: float | None = None, step: float | None = None, tolerance: float | None = None,
+            output: float | None = None, drift: str | None = None, record: str | Sequence[str] | None = None,
+            q: Vector | None = None, v: Vector | None = None, inputs: Mapping[str, float] | Vector | None = None,
+            states: Mapping[str, float] | Vector | None = None, force: Force | None = None, checked: bool = True,
+            max_steps: int | None = None) -> Result:
+        """Simulates the model and returns what was recorded.
+
+        All options are those of `linkwork run` with the same names; what is not given is the model file's or
+        chosen by the library. `output` is the interval between samples, s. `record` lists what to keep as
+        docs/results.md says, e.g. ``"joint(*), reaction(pin)"``. `force` is a function ``force(t, q, v)`` that
+        returns additional joint forces, (nv,): slow, since Python is asked several times in every step, and q
+        and v are the same arrays at every call.
+        """
+        options = run_options(self, method=method, integrator=integrator, start=start, end=end, step=step,
+                              tolerance=tolerance, output=output, drift=drift, q=q, v=v, inputs=inputs,
+                              states=states, force=force, checked=checked, max_steps=max_steps)
+        if record is not None and not isinstance(record, str):
+            record = ", ".join(record)
+        return Result(self, _core.Recording(self, options, record))
+
+
+def values_of(names: Sequence[str], given: Mapping[str, float] | Vector, kind: str, defaults: Sequence[float]) -> Vector:
+    """Values in the model's order from a mapping or a sequence; what a mapping leaves out has its default."""
+    if not isinstance(given, Mapping):
+        return given
+    values = list(defaults)
+    for name, value in given.items():
+        values[find(names, name, kind)] = float(value)
+    return np.array(values, dtype=float)
+
+
+def run_options(model: Model, **options: Any) -> dict[str, Any]:
+    """The options that are given, inputs and states in the model's order."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if "inputs" in given:
+        given["inputs"] = values_of(model.input_names, given["inputs"], "input", [np.nan] * len(model.input_names))
+    if "states" in given:
+        given["states"] = values_of(model.state_names, given["states"], "state", model._state_starts())
+    return given
+
+
+def load(path: str | os.PathLike[str], *, begin: str | None = None, any_path: bool = False, **parameters: float | str) -> Model:
+    """Reads a model file. Keywords are values of parameters: numbers in SI units, or texts such as ``"20 cm"``.
+
+    `begin` chooses one of the model's starts; `any_path` allows tables and meshes outside the file's folder.
+    """
+    return Model(path=path, settings=settings_of(parameters), begin=begin, any_path=any_path)
+
+
+def loads(text: str, *, name: str = "text", begin: str | None = None, **parameters: float | str) -> Model:
+    """A model from the text of a model file; `name` stands for the file in messages."""
+    return Model(text=text, name=name, settings=settings_of(parameters), begin=begin)
+
+
+def from_bytes(data: bytes) -> Model:
+    """A model from what Model.to_bytes has given."""
+    return Model(data=data)
+
+
+def settings_of(parameters: Mapping[str, float | str]) -> list[tuple[str, str]]:
+    """Values of parameters as texts that read back as the same numbers."""
+    return [(name, value if isinstance(value, str) else repr(float(value))) for name, value in parameters.items()]
