@@ -310,7 +310,8 @@ static int check(const cli_command *command, int argc, char **argv) {
     return result;
 }
 
-const cli_command cli_check = {"check", "MODEL [options]",
-                               "every fault of a model at once, with places and remedies",
-                               "Exit status 0 without errors (warnings do not count), 2 with errors. A file without "
-                               "a run that lacks nothing but joints to ground is taken for a part.", check};
+const cli_command cli_check = {
+    "check", "MODEL [options]", "every fault of a model at once, with places and remedies",
+    "Exit status 0 without errors (warnings do not count), 2 with errors. A file without "
+    "a run that lacks nothing but joints to ground is taken for a part.",
+    check};

@@ -119,7 +119,8 @@ static const char by_hand[] =
     "  ks: {x: [1, 2, 3, 4], y: [28000, 28000, 32000, 32000]}\n"
     "bodies:\n"
     "  car: {mass: 900, inertia: [300, 1300, 1450], position: [0, 0, 0.55]}\n"
-    "  lever{i}: {repeat: {i: 1..4}, mass: 12, shape: rod, points: [[at(i), s(i)*(half - arm), 0.35], [at(i), "
+    "  lever{i}: {repeat: {i: 1..4}, mass: 12, shape: rod, points: [[at(i), s(i)*(half - arm), 0.35], "
+    "[at(i), "
     "s(i)*half, radius]], radius: 0.02}\n"
     "  wheel{i}: {repeat: {i: 1..4}, mass: 18, position: [at(i), s(i)*half, radius], shape: {type: cylinder, "
     "radius: radius, length: 0.2, rotation: {axis: [1, 0, 0], angle: 90 deg}}}\n"
@@ -132,8 +133,10 @@ static const char by_hand[] =
     "forces:\n"
     "  strut{i}: {repeat: {i: 1..4}, type: spring, between: [car, 'lever{i}'], points: [[at(i), s(i)*(half - "
     "0.25), 0.8], [at(i), s(i)*(half - 0.1), 0.31]], stiffness: ks(i), damping: cs, length: 0.6}\n"
-    "  tyre{i}: {repeat: {i: 1..4}, type: applied, body: 'wheel{i}', point: [at(i), s(i)*half, radius], force: "
-    "['-ct*body.wheel{i}.vx', '-ct*body.wheel{i}.vy', 'kt*(radius - body.wheel{i}.z) - ct*body.wheel{i}.vz']}\n"
+    "  tyre{i}: {repeat: {i: 1..4}, type: applied, body: 'wheel{i}', point: [at(i), s(i)*half, radius], "
+    "force: "
+    "['-ct*body.wheel{i}.vx', '-ct*body.wheel{i}.vy', 'kt*(radius - body.wheel{i}.z) - "
+    "ct*body.wheel{i}.vz']}\n"
     "run: {end: 4, tolerance: 1e-9}\n";
 
 /* Both runs keep 1e-9 per step; the motion is damped and forgets errors. */
@@ -217,8 +220,10 @@ static void car_at_rest(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(v8_follows),          cmocka_unit_test(v8_scales),
-        cmocka_unit_test(car_is_the_one_by_hand), cmocka_unit_test(car_stays_symmetric),
+        cmocka_unit_test(v8_follows),
+        cmocka_unit_test(v8_scales),
+        cmocka_unit_test(car_is_the_one_by_hand),
+        cmocka_unit_test(car_stays_symmetric),
         cmocka_unit_test(car_at_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

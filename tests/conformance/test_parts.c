@@ -54,8 +54,7 @@ static void image_of(const lw_part_spec *part, image *out) {
 
 static void map_vector(const image *m, double factor, const double *x, double *out) {
     double y[3];
-    for (int i = 0; i < 3; i++)
-        y[i] = factor * (m->A[i][0] * x[0] + m->A[i][1] * x[1] + m->A[i][2] * x[2]);
+    for (int i = 0; i < 3; i++) y[i] = factor * (m->A[i][0] * x[0] + m->A[i][1] * x[1] + m->A[i][2] * x[2]);
     memcpy(out, y, sizeof y);
 }
 
@@ -170,7 +169,8 @@ static void compare(const image *m, const lw_model *alone, const lw_model *part,
         if (state > 0) random_state(random, alone, q, v);
         map_state(m, alone, q, v, q2, v2);
         const double t = 0.3 * state;
-        if (lw_accelerations(alone, "tree", t, q, v, a, r, NULL, &error) != LW_OK) fail_msg("%s", error.message);
+        if (lw_accelerations(alone, "tree", t, q, v, a, r, NULL, &error) != LW_OK)
+            fail_msg("%s", error.message);
         if (lw_accelerations(part, "tree", t, q2, v2, a2, r2, NULL, &error) != LW_OK)
             fail_msg("%s", error.message);
         map_state(m, alone, NULL, a, NULL, wanted);
@@ -333,12 +333,16 @@ static char *text_of(const lw_spec *spec) {
  * model that reading with the setting gives, to the last bit. */
 static void parameters_can_be_set(void **state) {
     (void)state;
-    static const lw_setting settings[] = {
-        {"plain.L", "0.45"}, {"deep.twice.mp", "2.5"}, {"width", "0.8"}, {"turned.L", "0.3"}, {"deep.scale", "1.3"}};
+    static const lw_setting settings[] = {{"plain.L", "0.45"},
+                                          {"deep.twice.mp", "2.5"},
+                                          {"width", "0.8"},
+                                          {"turned.L", "0.3"},
+                                          {"deep.scale", "1.3"}};
     for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
         lw_error error = {0};
         lw_spec *read = read_with("uses_machine.yaml", &settings[k], 1),
-                *set = read_with("uses_machine.yaml", NULL, 0), *before = read_with("uses_machine.yaml", NULL, 0);
+                *set = read_with("uses_machine.yaml", NULL, 0),
+                *before = read_with("uses_machine.yaml", NULL, 0);
         if (lw_spec_set_parameter(set, settings[k].name, strtod(settings[k].value, NULL), &error) != LW_OK)
             fail_msg("%s: %s", settings[k].name, error.message);
         char *a = text_of(read), *b = text_of(set), *c = text_of(before);
@@ -370,13 +374,15 @@ static void written_models_move_alike(void **state) {
     char *fourth = text_of(loaded), *fifth = text_of(spec);
     assert_string_equal(fourth, fifth);
     free(fourth), free(fifth), free(second), free(third), free(text), free(bytes);
-    lw_model *parts = compile_or_fail(read_with("uses_machine.yaml", NULL, 0)), *written = compile_or_fail(again);
+    lw_model *parts = compile_or_fail(read_with("uses_machine.yaml", NULL, 0)),
+             *written = compile_or_fail(again);
     double q[MOST], v[MOST], a[MOST], a2[MOST], q2[MOST], v2[MOST];
     assert_true(lw_model_q_size(parts) <= MOST && lw_model_q_size(parts) == lw_model_q_size(written));
     lw_model_initial_state(parts, q, v);
     lw_model_initial_state(written, q2, v2);
     near("initial q", q, q2, lw_model_q_size(parts), 1e-13);
-    if (lw_accelerations(parts, "auto", 0, q, v, a, NULL, NULL, &error) != LW_OK) fail_msg("%s", error.message);
+    if (lw_accelerations(parts, "auto", 0, q, v, a, NULL, NULL, &error) != LW_OK)
+        fail_msg("%s", error.message);
     if (lw_accelerations(written, "auto", 0, q, v, a2, NULL, NULL, &error) != LW_OK)
         fail_msg("%s", error.message);
     near("acceleration", a, a2, lw_model_v_size(parts), 1e-11);
@@ -409,8 +415,10 @@ static void fault_says(const char *file, const char *where, const char *message)
 
 static void faults_name_both_files(void **state) {
     (void)state;
-    fault_says("wrong_inside.yaml", "broken.yaml:5:", "(used as part \"left\", " FILES "wrong_inside.yaml:6:3)");
-    fault_says("wrong_law.yaml", "broken_law.yaml:8:", "(used as part \"left\", " FILES "wrong_law.yaml:6:3)");
+    fault_says("wrong_inside.yaml",
+               "broken.yaml:5:", "(used as part \"left\", " FILES "wrong_inside.yaml:6:3)");
+    fault_says("wrong_law.yaml",
+               "broken_law.yaml:8:", "(used as part \"left\", " FILES "wrong_law.yaml:6:3)");
     fault_says("itself.yaml", "itself.yaml:5:", "uses itself");
     fault_says("wrong_names.yaml", "wrong_names.yaml:6:", "no parameter \"LL\"");
     fault_says("wrong_names.yaml", "wrong_names.yaml:6:", "no body \"chasis\"");

@@ -29,7 +29,8 @@ static const char *prefixed(lw_reader *reader, const lw_part_read *part, const c
     if (before + length > LW_MAX_NAME && !reader->long_name) {
         reader->long_name = true;
         lw_reader_fault(reader, part->place, "use shorter names",
-                        "a name with that of its part is longer than %d bytes: \"%.120s\"", LW_MAX_NAME, text);
+                        "a name with that of its part is longer than %d bytes: \"%.120s\"", LW_MAX_NAME,
+                        text);
     }
     return text;
 }
@@ -39,8 +40,7 @@ static const char *object(lw_reader *reader, const lw_part_read *part, const cha
 }
 
 static const char *expression(lw_reader *reader, const lw_part_read *part, const char *text) {
-    const char *own =
-        text ? lw_part_expression(reader->arena, &part->values, part->prefix, text) : NULL;
+    const char *own = text ? lw_part_expression(reader->arena, &part->values, part->prefix, text) : NULL;
     if (text && !own) reader->out_of_memory = true;
     return own;
 }
@@ -112,9 +112,8 @@ static void append_inputs(lw_reader *reader, lw_part_read *part) {
     for (const lw_parameter *i = inner->inputs; i < inner->inputs + inner->input_count; i++) {
         const char *name = prefixed(reader, part, i->name);
         lw_status status =
-            i->text
-                ? lw_spec_place_input_expression(spec, name, expression(reader, part, i->text), i->place)
-                : lw_spec_place_input(spec, name, i->value, i->place);
+            i->text ? lw_spec_place_input_expression(spec, name, expression(reader, part, i->text), i->place)
+                    : lw_spec_place_input(spec, name, i->value, i->place);
         lw_reader_check(reader, status);
         if (status != LW_OK) return;
         spec->inputs[spec->input_count - 1].meaning = i->meaning;
@@ -190,8 +189,8 @@ void lw_append_names(lw_reader *reader) {
         for (size_t k = 0; k < inner->body_count; k++)
             add_name(reader, &reader->bodies, prefixed(reader, part, inner->bodies[k].name), part->place);
         for (size_t k = 0; k < inner->frame_count; k++) {
-            lw_named *frame = add_name(reader, &reader->frames,
-                                       prefixed(reader, part, inner->frames[k].name), part->place);
+            lw_named *frame =
+                add_name(reader, &reader->frames, prefixed(reader, part, inner->frames[k].name), part->place);
             if (frame) frame->stands_for = prefixed(reader, part, inner->frames[k].body);
         }
         lw_named *ground = add_name(reader, part->ground_joined ? &reader->bodies : &reader->frames,
@@ -349,8 +348,7 @@ static void append_bindings(lw_reader *reader, const lw_part_read *part) {
         }
         binding.object += part->base[binding.owner];
         if (binding.owner != LW_OWNER_NONE)
-            binding.table =
-                lw_binding_column(reader->spec, binding.owner, (size_t)binding.object, &size);
+            binding.table = lw_binding_column(reader->spec, binding.owner, (size_t)binding.object, &size);
         if (!reader->out_of_memory) lw_reader_check(reader, lw_spec_bind(reader->spec, &binding, operands));
     }
 }

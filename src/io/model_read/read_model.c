@@ -277,8 +277,7 @@ static lw_status read_text(lw_reader *reader, const char *text, size_t length, c
         /* A faulty model is not compiled, but faults of its other parts are reported, too. */
         if (status == LW_ERROR_MODEL && reader->spec) {
             lw_spec_check_parts(reader->spec, reader->report);
-            if (!reader->user && !reader->has_parts)
-                lw_report_loose(reader, lw_yaml_get(root, "joints"));
+            if (!reader->user && !reader->has_parts) lw_report_loose(reader, lw_yaml_get(root, "joints"));
         }
         if (reader->out_of_memory) status = LW_ERROR_MEMORY;
         if (report) hand_over(reader->report, report);

@@ -21,7 +21,7 @@ typedef struct parameter {
     const char *given;   /* its expression in the file if the caller has set it, otherwise NULL */
     lw_place place;
     const lw_preset *preset; /* the value that the user of a part gives */
-    lw_constant *input; /* entry of an input; NULL for a parameter */
+    lw_constant *input;      /* entry of an input; NULL for a parameter */
     state state;
     lw_name_scan scan; /* position of the next reference to follow */
 } parameter;

@@ -24,8 +24,7 @@
 
 static bool good_part_name(lw_reader *reader, const lw_named *named) {
     const lw_yaml word = {.kind = LW_YAML_TEXT, .text = named->name, .place = named->place};
-    if (strchr(named->name, '.') || strcmp(named->name, "body") == 0 ||
-        strcmp(named->name, LW_GROUND) == 0) {
+    if (strchr(named->name, '.') || strcmp(named->name, "body") == 0 || strcmp(named->name, LW_GROUND) == 0) {
         lw_reader_fault(reader, named->place, "use letters, digits and _, e.g. front_left",
                         "\"%.40s\" cannot be the name of a part", named->name);
         return false;
@@ -82,7 +81,8 @@ static bool read_presets(lw_reader *reader, const lw_yaml *map, lw_part_read *pa
 static bool read_joins(lw_reader *reader, const lw_yaml *map, lw_part_read *part) {
     if (!map || map->kind == LW_YAML_NULL) return true;
     if (map->kind != LW_YAML_MAP) {
-        lw_reader_fault(reader, map->place, "write joins: {chassis: car}, body of the part: body of the model",
+        lw_reader_fault(reader, map->place,
+                        "write joins: {chassis: car}, body of the part: body of the model",
                         "here a mapping from bodies of the part to bodies is wanted");
         return false;
     }
@@ -242,8 +242,7 @@ static void check_names(lw_reader *reader, const lw_part_read *part) {
         }
         char remedy[160] = "name one of its parameters";
         lw_did_you_mean(search.name, remedy, sizeof remedy);
-        if (!there)
-            lw_reader_fault(reader, p->place, remedy, "the part has no parameter \"%.60s\"", p->name);
+        if (!there) lw_reader_fault(reader, p->place, remedy, "the part has no parameter \"%.60s\"", p->name);
     }
     for (const lw_part_join *j = part->joins; j < part->joins + part->join_count; j++) {
         lw_closest_search search = lw_closest_to(j->inner);
@@ -292,7 +291,8 @@ static void read_part(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
     const bool presets = read_presets(reader, lw_yaml_get(entry, "parameters"), part);
     const bool joins = read_joins(reader, lw_yaml_get(entry, "joins"), part);
     if (presets && joins) {
-        lw_waiting *waiting = reader->waiting; /* Reading the file does not touch the bindings of this entry. */
+        lw_waiting *waiting =
+            reader->waiting; /* Reading the file does not touch the bindings of this entry. */
         const size_t waiting_count = reader->waiting_count;
         read_file(reader, named, use, part);
         reader->waiting = waiting, reader->waiting_count = waiting_count;

@@ -57,10 +57,11 @@ static void refuse(rewriting *r, const char *text, size_t length, size_t offset)
     if (r->refused) return;
     r->refused = true;
     r->syntax->offset = offset;
-    (void)snprintf(r->syntax->message, sizeof r->syntax->message,
-                   "\"%.*s\" is measured in the world of the part, and the part is placed elsewhere, where it "
-                   "has no counterpart",
-                   (int)(length < 100 ? length : 100), text);
+    (void)snprintf(
+        r->syntax->message, sizeof r->syntax->message,
+        "\"%.*s\" is measured in the world of the part, and the part is placed elsewhere, where it "
+        "has no counterpart",
+        (int)(length < 100 ? length : 100), text);
     (void)snprintf(r->syntax->remedy, sizeof r->syntax->remedy,
                    "use coordinates of joints, positions, velocities or forces, or compute it in the model");
 }
@@ -80,9 +81,9 @@ static vector_kind vector_of(const char *name, size_t length, char stem[8], int 
     static const struct {
         const char *stem;
         vector_kind kind;
-    } stems[] = {{"", POSITION}, {"v", POLAR}, {"a", POLAR},   {"w", AXIAL},          {"alpha", AXIAL},
-                 {"f", POLAR},   {"t", AXIAL}, {"p", POLAR},   {"l", NO_COUNTERPART}, {"h", NO_COUNTERPART},
-                 {"q", NO_COUNTERPART}, {"r", NO_COUNTERPART}};
+    } stems[] = {{"", POSITION},        {"v", POLAR},          {"a", POLAR},          {"w", AXIAL},
+                 {"alpha", AXIAL},      {"f", POLAR},          {"t", AXIAL},          {"p", POLAR},
+                 {"l", NO_COUNTERPART}, {"h", NO_COUNTERPART}, {"q", NO_COUNTERPART}, {"r", NO_COUNTERPART}};
     if (length == 0 || length > 6) return NO_VECTOR;
     if (length == 2 && strncmp(name, "qw", 2) == 0) return NO_COUNTERPART;
     const char last = name[length - 1];
@@ -256,7 +257,8 @@ static void rewrite_quantity(rewriting *r, const char *text, size_t length, size
             add_vector(r, &q, kind, stem, axis);
             return;
         }
-        if (head_is(&q, "force") && q.component_length == 0) sign = sign_of_force(r, find_called(r->forces, &q));
+        if (head_is(&q, "force") && q.component_length == 0)
+            sign = sign_of_force(r, find_called(r->forces, &q));
     } else if (head_is(&q, "drive")) {
         const int joint = find_called(r->joints, &q);
         const bool power = q.component_length == 5 && strncmp(q.component, "power", 5) == 0;
@@ -273,8 +275,8 @@ static void rewrite_quantity(rewriting *r, const char *text, size_t length, size
         if (force >= 0) sign = sign_of_force(r, force);
     }
     char component[64];
-    (void)snprintf(component, sizeof component, "%.*s", (int)(q.component_length < 60 ? q.component_length : 60),
-                   q.component);
+    (void)snprintf(component, sizeof component, "%.*s",
+                   (int)(q.component_length < 60 ? q.component_length : 60), q.component);
     lw_text_add(&r->out, "(-", sign < 0 ? 2 : 0);
     add_quantity(r, &q, component);
     lw_text_add(&r->out, ")", sign < 0);

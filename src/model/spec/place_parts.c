@@ -168,8 +168,8 @@ static const char *place_text(placing *job, const lw_placement *at, const char *
                               lw_place place, const char *variables, const char *text) {
     lw_syntax syntax = {0};
     if (!text) return NULL;
-    const char *placed = lw_placed_expression(job->arena, job->spec, &job->joints, &job->forces, at,
-                                              variables, text, &syntax);
+    const char *placed =
+        lw_placed_expression(job->arena, job->spec, &job->joints, &job->forces, at, variables, text, &syntax);
     if (placed) return placed;
     if (!syntax.message[0]) {
         job->failed = true;
@@ -299,9 +299,8 @@ static void place_joint(placing *job, const lw_names *bodies, lw_joint_spec *joi
     }
     joint->lead *= at->sense;
     for (int k = 0; k < LW_JOINT_MAX_V; k++) {
-        const double sign = k < lw_joint_type_v(joint->type, LW_JOINT_MOTIONS)
-                                ? lw_placed_speed(at, joint->type, k)
-                                : 1;
+        const double sign =
+            k < lw_joint_type_v(joint->type, LW_JOINT_MOTIONS) ? lw_placed_speed(at, joint->type, k) : 1;
         joint->motion[k] = place_text(job, at, "joint", joint->name, joint->place, "", joint->motion[k]);
         joint->motion[k] = negated(job, joint->motion[k], sign);
         if (sign > 0) continue;
@@ -369,13 +368,13 @@ static void place_force(placing *job, lw_force_spec *force) {
     if (force->type == LW_FORCE_BUSHING) place_rotation(at, world, force->rotation);
     if (force->type == LW_FORCE_TORSION) force->free_length *= sign;
     if (force->joint && sign < 0) reverse_law(job, &force->law);
-    force->law.expression = negated(job,
-                                    place_text(job, at, "force", force->name, force->place,
-                                               sign < 0 ? "xv" : "", force->law.expression),
-                                    force->joint ? sign : 1);
-    force->drive = negated(
+    force->law.expression = negated(
         job,
-        place_text(job, at, "force", force->name, force->place, sign < 0 ? "qv" : "", force->drive), sign);
+        place_text(job, at, "force", force->name, force->place, sign < 0 ? "xv" : "", force->law.expression),
+        force->joint ? sign : 1);
+    force->drive = negated(
+        job, place_text(job, at, "force", force->name, force->place, sign < 0 ? "qv" : "", force->drive),
+        sign);
     place_components(job, at, force, false, force->force);
     place_components(job, at, force, true, force->torque);
 }
