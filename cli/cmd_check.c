@@ -127,7 +127,8 @@ static bool is_mounting(lw_spec *spec, const char *name) {
     return !grounded;
 }
 
-/* A body without mass that nothing holds alone is held by what it is joined to. False: the fault is another. */
+/* A body without mass that nothing holds alone is held by what it is joined to. False: the fault is
+ * another. */
 static bool hold_massless(lw_spec *spec, const lw_error *fault, lw_report *lacks) {
     char name[sizeof fault->object] = "";
     if (fault->severity == LW_SEVERITY_WARNING) return true;
@@ -144,8 +145,8 @@ static bool hold_massless(lw_spec *spec, const lw_error *fault, lw_report *lacks
     return lw_spec_add_joint(spec, &weld) == LW_OK;
 }
 
-/* Compiles the spec with one loose body after the other welded to ground, as joins of a model would hold them.
- * Returns a report of these bodies, as warnings; NULL if that is not all that is wrong. */
+/* Compiles the spec with one loose body after the other welded to ground, as joins of a model would hold
+ * them. Returns a report of these bodies, as warnings; NULL if that is not all that is wrong. */
 static lw_report *lacks_of(lw_spec *spec, const lw_report *alone) {
     lw_report *lacks = lw_report_create();
     bool whole = false;

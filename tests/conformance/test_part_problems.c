@@ -107,8 +107,8 @@ static void v8_scales(void **state) {
 
 /* --- the car -------------------------------------------------------------------------------------- */
 
-/* Corners 1 to 4 are front left, front right, rear left, rear right; s(i) is +1 on the left. A mirrored axis of
- * rotation [1, 0.2 s, 0] turns the other way on the right: [-1, 0.2, 0]. */
+/* Corners 1 to 4 are front left, front right, rear left, rear right; s(i) is +1 on the left. A mirrored axis
+ * of rotation [1, 0.2 s, 0] turns the other way on the right: [-1, 0.2, 0]. */
 static const char by_hand[] =
     "linkwork: 1\n"
     "name: car by hand\n"

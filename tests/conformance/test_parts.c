@@ -299,7 +299,8 @@ static double output(lw_simulation *s, const char *name) {
     return value;
 }
 
-/* Tolerance 1e-11 per step, some hundred steps of a motion that is not chaotic; chosen a thousand times that. */
+/* Tolerance 1e-11 per step, some hundred steps of a motion that is not chaotic; chosen a thousand times
+ * that. */
 static void outputs_are_those_alone(void **state) {
     (void)state;
     lw_model *alone = compile_or_fail(read_with("machine.yaml", NULL, 0)),

@@ -2,8 +2,8 @@
  *
  * A file is loaded whole (at most LW_YAML_MAX_BYTES), converted to a tree (yaml.c), and read section by
  * section: parameters and inputs first, then tables, parts, bodies, frames, joints, starts, forces,
- * constraints, events, in any order in the file, so that each reference can be checked when it is read. Faults are
- * reported in the order of the file. Cost O(size of the file + number of objects).
+ * constraints, events, in any order in the file, so that each reference can be checked when it is read.
+ * Faults are reported in the order of the file. Cost O(size of the file + number of objects).
  */
 #define _POSIX_C_SOURCE 200809L
 

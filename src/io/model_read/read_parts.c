@@ -6,8 +6,8 @@
  * The file of a part is read by a reader of its own into a spec of its own, with the part's parameters set,
  * which may use parts again. append_part.c adds that spec to the one of the model, with the part's name and a
  * dot before every name; where it lies is kept beside it (model/spec/parts.h), so that values still depend on
- * parameters as they did in the file. Faults of the file are reported with its name, and with the place of its
- * use.
+ * parameters as they did in the file. Faults of the file are reported with its name, and with the place of
+ * its use.
  *
  * Limits   LW_MAX_PARTS parts, LW_MAX_PART_DEPTH within each other, and for all files together as many bytes
  *          as for one model; a file that uses itself, straight or by others, is a fault.

@@ -161,8 +161,8 @@ bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, si
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* The length of what lw_next_name passes over at text: a quoted name, or a word behind a dot that follows one;
- * 0: nothing. */
+/* The length of what lw_next_name passes over at text: a quoted name, or a word behind a dot that follows
+ * one; 0: nothing. */
 static size_t quantity_part(const char *text) {
     size_t length = 0;
     if (*text == '\'') {

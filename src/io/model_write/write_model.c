@@ -5,8 +5,8 @@
  * Contents that the format cannot represent are faults: numbers that are not finite, names with quotes or
  * braces, shapes without extent, geometry that the compiler rejects. A table that was read from a file is
  * written as the columns of this file where reading them gives the same points. Expressions of parameters,
- * units, repeats and comments are not written, and parts are written as what they are made of, in the world of
- * the model. Cost O(n log n) in the number of objects.
+ * units, repeats and comments are not written, and parts are written as what they are made of, in the world
+ * of the model. Cost O(n log n) in the number of objects.
  */
 #include "io/model_write/write_model.h"
 
