@@ -98,6 +98,117 @@ static void check_start(const cli_command *command, cli_model *loaded) {
     free(q), free(v);
 }
 
+/* --- a file that is a part ------------------------------------------------------------------------- */
+
+/* The first body of a report that is not connected to ground; NULL if something else is wrong first. */
+static const lw_error *loose_body(const lw_report *report) {
+    for (size_t k = 0; k < lw_report_size(report); k++) {
+        const lw_error *fault = lw_report_get(report, k);
+        if (fault->severity == LW_SEVERITY_WARNING) continue;
+        return strncmp(fault->message, "is not connected to ground", 26) == 0 ? fault : NULL;
+    }
+    return NULL;
+}
+
+/* Is this body, or nothing at all in the file, meant to be held from outside? A loose body with mass beside
+ * others that are joined to ground is more likely forgotten. */
+static bool is_mounting(lw_spec *spec, const char *name) {
+    bool grounded = false, used = false;
+    for (size_t k = 0; k < lw_spec_joint_count(spec); k++) {
+        const lw_joint_spec *joint = lw_spec_joint(spec, k);
+        for (int side = 0; side < 2 && joint->place.line > 0; side++) {
+            grounded = grounded || strcmp(joint->bodies[side], LW_GROUND) == 0;
+            used = used || strcmp(joint->bodies[side], name) == 0;
+        }
+    }
+    if (!used) return false;
+    for (size_t k = 0; k < lw_spec_body_count(spec); k++)
+        if (strcmp(lw_spec_body(spec, k)->name, name) == 0 && lw_spec_body(spec, k)->mass == 0) return true;
+    return !grounded;
+}
+
+/* A body without mass that nothing holds alone is held by what it is joined to. False: the fault is
+ * another. */
+static bool hold_massless(lw_spec *spec, const lw_error *fault, lw_report *lacks) {
+    char name[sizeof fault->object] = "";
+    if (fault->severity == LW_SEVERITY_WARNING) return true;
+    if (strncmp(fault->message, "is not connected to ground", 26) == 0) return true;
+    if (strncmp(fault->message, "has no mass", 11) != 0 ||
+        sscanf(fault->object, "body \"%111[^\"]", name) != 1 || !is_mounting(spec, name))
+        return false;
+    const lw_joint_spec weld = {.name = fault->object, .bodies = {LW_GROUND, name}};
+    lw_error lack = *fault;
+    lack.severity = LW_SEVERITY_WARNING;
+    snprintf(lack.message, sizeof lack.message, "alone it lacks a body that holds it");
+    snprintf(lack.remedy, sizeof lack.remedy, "joins of the model that uses the part give one");
+    (void)lw_report_add(lacks, &lack);
+    return lw_spec_add_joint(spec, &weld) == LW_OK;
+}
+
+/* Compiles the spec with one loose body after the other welded to ground, as joins of a model would hold
+ * them. Returns a report of these bodies, as warnings; NULL if that is not all that is wrong. */
+static lw_report *lacks_of(lw_spec *spec, const lw_report *alone) {
+    lw_report *lacks = lw_report_create();
+    bool whole = false;
+    for (size_t k = 0; lacks && k < lw_report_size(alone); k++)
+        if (!hold_massless(spec, lw_report_get(alone, k), lacks)) {
+            lw_report_destroy(lacks);
+            return NULL;
+        }
+    for (size_t k = 0; lacks && !whole && k <= lw_spec_body_count(spec); k++) {
+        lw_report *found = lw_report_create();
+        lw_model *model = NULL;
+        whole = found && lw_model_compile(spec, NULL, found, &model) == LW_OK;
+        const lw_error *loose = whole || !found ? NULL : loose_body(found);
+        lw_model_destroy(model);
+        char name[sizeof loose->object] = "";
+        if (loose && sscanf(loose->object, "body \"%111[^\"]", name) == 1 && !is_mounting(spec, name))
+            name[0] = '\0';
+        if (loose && name[0]) {
+            const lw_joint_spec weld = {.name = loose->object, .bodies = {LW_GROUND, name}};
+            lw_error lack = *loose;
+            lack.severity = LW_SEVERITY_WARNING;
+            snprintf(lack.message, sizeof lack.message, "alone it lacks a connection to ground");
+            snprintf(lack.remedy, sizeof lack.remedy, "joins of the model that uses the part give one");
+            (void)lw_report_add(lacks, &lack);
+            if (lw_spec_add_joint(spec, &weld) != LW_OK) name[0] = '\0';
+        }
+        lw_report_destroy(found);
+        if (!whole && !name[0]) break;
+    }
+    if (whole) return lacks;
+    lw_report_destroy(lacks);
+    return NULL;
+}
+
+/* What a file without a run lacks to be a model of its own, if it is sound as a part; otherwise NULL. */
+static lw_report *check_as_part(const cli_command *command, const cli_changes *changes,
+                                const cli_model *loaded) {
+    lw_setting settings[CLI_LIST_MAX] = {0};
+    lw_spec *spec = NULL;
+    lw_report *lacks = NULL;
+    if (cli_split_settings(command, &changes->settings, settings) == CLI_DONE) {
+        const lw_read_options options = {.settings = settings,
+                                         .setting_count = (size_t)changes->settings.count,
+                                         .any_path = changes->any_path};
+        if (lw_read_model_with(loaded->path, &options, NULL, &spec) == LW_OK &&
+            lw_spec_run(spec)->place.line == 0)
+            lacks = lacks_of(spec, loaded->report);
+    }
+    lw_spec_destroy(spec);
+    cli_free_settings(settings, changes->settings.count);
+    return lacks;
+}
+
+static void print_lacks(const cli_model *loaded, const lw_report *lacks) {
+    cli_shown space;
+    printf("%s: 0 errors as a part; alone it lacks", cli_show(loaded->path, &space));
+    for (size_t k = 0; k < lw_report_size(lacks); k++)
+        printf("%s %s", k ? "," : " a connection to ground, or to a body with mass, of",
+               lw_report_get(lacks, k)->object);
+    printf("\n");
+}
+
 /* --- the report ------------------------------------------------------------------------------------ */
 
 /* Orders faults as in the file; faults at the same place keep the order in which they were found. */
@@ -183,13 +294,26 @@ static int check(const cli_command *command, int argc, char **argv) {
             check_start(command, &loaded);
         } else
             check_run_alone(command, &changes.settings, &loaded);
-        int told = report(command, &loaded, as_json);
-        if (result == CLI_DONE) result = told;
+        lw_report *lacks = NULL;
+        if (lw_report_errors(loaded.report) > 0) lacks = check_as_part(command, &changes, &loaded);
+        if (lacks) {
+            lw_report *all = loaded.report;
+            loaded.report = lacks;
+            result = as_json ? report(command, &loaded, true) : CLI_DONE;
+            if (!as_json) print_lacks(&loaded, lacks);
+            loaded.report = all;
+            lw_report_destroy(lacks);
+        } else {
+            int told = report(command, &loaded, as_json);
+            if (result == CLI_DONE) result = told;
+        }
     }
     cli_close_model(&loaded);
     return result;
 }
 
-const cli_command cli_check = {"check", "MODEL [options]",
-                               "every fault of a model at once, with places and remedies",
-                               "Exit status 0 without errors (warnings do not count), 2 with errors.", check};
+const cli_command cli_check = {
+    "check", "MODEL [options]", "every fault of a model at once, with places and remedies",
+    "Exit status 0 without errors (warnings do not count), 2 with errors. A file without "
+    "a run that lacks nothing but joints to ground is taken for a part.",
+    check};

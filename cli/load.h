@@ -40,8 +40,8 @@ typedef struct cli_changes {
     { "begin", "START", "from this one of the model's starts", "home", .text = &(changes).begin }
 #define CLI_PATH_OPTION(changes)                                                                             \
     {                                                                                                        \
-        "allow-path", NULL, "tables and meshes may come from files outside the folder of the model", NULL,   \
-            .flag = &(changes).any_path                                                                      \
+        "allow-path", NULL, "tables, meshes and parts may come from files outside the folder of the model",  \
+            NULL, .flag = &(changes).any_path                                                                \
     }
 
 #define CLI_IMPORT_OPTIONS(changes)                                                                          \

@@ -96,6 +96,23 @@ typedef struct lw_frame_spec {
     lw_place place;
 } lw_frame_spec;
 
+/* The axis that a part is mirrored along: the sign of this coordinate changes. */
+typedef enum lw_mirror { LW_MIRROR_NONE = 0, LW_MIRROR_X, LW_MIRROR_Y, LW_MIRROR_Z, LW_MIRRORS } lw_mirror;
+
+/* A part: a model within the model, with a name. Every object whose name begins with that of the part and a
+ * dot belongs to it, front_left.hub to front_left, and parts may have parts. What such an object gives in the
+ * world, and the coordinates in its expressions, are those of the part's own world, which lies in the world
+ * of the part around it as said here: mirrored first, then turned, then moved. Frames of bodies are mirrored
+ * along the same axis, so that they stay right-handed. Compiling places everything (docs/theory/parts.md). */
+typedef struct lw_part_spec {
+    const char *name;
+    const char *file; /* that it was read from, for messages; may be NULL */
+    lw_mirror mirror;
+    double position[3];
+    double rotation[4]; /* all zero stands for none */
+    lw_place place;     /* where it is used: in the file of the part around it, or of the model */
+} lw_part_spec;
+
 /* A joint lets its second body move relative to its first. Its frame has an origin (the point) and axes; the
  * frame on the first body and the frame on the second coincide when all coordinates are zero.
  *
@@ -429,6 +446,7 @@ LW_API lw_status lw_spec_add_table(lw_spec *spec, const lw_table_spec *table);
 /* Each add copies what it is given and returns LW_ERROR_MEMORY or LW_OK; faults are found when compiling. */
 LW_API lw_status lw_spec_add_body(lw_spec *spec, const lw_body_spec *body);
 LW_API lw_status lw_spec_add_frame(lw_spec *spec, const lw_frame_spec *frame);
+LW_API lw_status lw_spec_add_part(lw_spec *spec, const lw_part_spec *part);
 LW_API lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint);
 LW_API lw_status lw_spec_add_force(lw_spec *spec, const lw_force_spec *force);
 LW_API lw_status lw_spec_add_constraint(lw_spec *spec, const lw_constraint_spec *constraint);
@@ -460,6 +478,7 @@ LW_API const char *lw_spec_input_expression(const lw_spec *spec, size_t index);
 LW_API size_t lw_spec_table_count(const lw_spec *spec);
 LW_API size_t lw_spec_body_count(const lw_spec *spec); /* ground does not count */
 LW_API size_t lw_spec_frame_count(const lw_spec *spec);
+LW_API size_t lw_spec_part_count(const lw_spec *spec);
 LW_API size_t lw_spec_joint_count(const lw_spec *spec);
 LW_API size_t lw_spec_force_count(const lw_spec *spec);
 LW_API size_t lw_spec_constraint_count(const lw_spec *spec);
@@ -472,6 +491,7 @@ LW_API size_t lw_spec_start_count(const lw_spec *spec); /* of all joints of all 
 LW_API lw_table_spec *lw_spec_table(lw_spec *spec, size_t index);
 LW_API lw_body_spec *lw_spec_body(lw_spec *spec, size_t index);
 LW_API lw_frame_spec *lw_spec_frame(lw_spec *spec, size_t index);
+LW_API lw_part_spec *lw_spec_part(lw_spec *spec, size_t index);
 LW_API lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index);
 LW_API lw_force_spec *lw_spec_force(lw_spec *spec, size_t index);
 LW_API lw_constraint_spec *lw_spec_constraint(lw_spec *spec, size_t index);

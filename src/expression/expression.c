@@ -458,7 +458,11 @@ static bool parse_quantity(parser *p, bool *found) {
 static bool parse_name(parser *p) {
     size_t offset = p->at;
     lw_word w = peek_word(p);
-    if (p->text[p->at + w.length] == '.' || w.length == 0) {
+    size_t run = 0;
+    const size_t dotted = p->text[p->at + w.length] == '.' ? lw_dotted_name(p->names, w.start, &run) : 0;
+    if (dotted > 0 && dotted == run) { /* a value of a part */
+        w.length = dotted;
+    } else if (p->text[p->at + w.length] == '.' || w.length == 0) {
         bool found;
         if (!parse_quantity(p, &found)) return false;
         if (found) return true;

@@ -114,6 +114,22 @@ bool lw_names_have(const lw_expression_names *names, const char *text, size_t le
            lw_find_table(names, w);
 }
 
+static bool is_in_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+size_t lw_dotted_name(const lw_expression_names *names, const char *text, size_t *run) {
+    size_t longest = 0, length = 0;
+    while (is_in_word(text[length])) length++;
+    while (length > 0 && text[length] == '.' && is_in_word(text[length + 1])) {
+        length++;
+        while (is_in_word(text[length])) length++;
+        if (lw_names_have(names, text, length)) longest = length;
+    }
+    *run = length;
+    return longest;
+}
+
 /* A function, a built-in constant, a word of the language, or a unit of more than one letter. */
 static bool is_reserved(const char *text) {
     const lw_word w = {text, strlen(text)};

@@ -48,4 +48,8 @@ size_t lw_known_names(const lw_expression_names *names);
 /* The closest of all these, or of all units if names is NULL; NULL if none is close. */
 const char *lw_closest_word(const lw_expression_names *names, lw_word w);
 
+/* The length of the longest name with dots, front_left.stiffness, that is known and begins text; 0: none. run
+ * receives the length of all words with dots between them there. */
+size_t lw_dotted_name(const lw_expression_names *names, const char *text, size_t *run);
+
 #endif

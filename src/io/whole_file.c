@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static lw_status file_fault(lw_report *report, const char *path, const char *remedy, const char *message) {
+lw_status lw_file_fault(lw_report *report, const char *path, const char *remedy, const char *message) {
     lw_error error;
     lw_fail(&error, LW_ERROR_FILE, NULL, remedy, "%s", message);
     snprintf(error.file, sizeof error.file, "%s", path);
@@ -23,18 +23,18 @@ static lw_status file_fault(lw_report *report, const char *path, const char *rem
 static lw_status open_fault(lw_report *report, const char *path) {
     switch (errno) {
     case ENOENT:
-        return file_fault(report, path, "check the path", "there is no such file");
+        return lw_file_fault(report, path, "check the path", "there is no such file");
     case EACCES:
-        return file_fault(report, path, "check the file's permissions", "the file may not be read");
+        return lw_file_fault(report, path, "check the file's permissions", "the file may not be read");
     case EISDIR:
-        return file_fault(report, path, "name a model file in it", "this is a folder");
+        return lw_file_fault(report, path, "name a model file in it", "this is a folder");
     case ENOTDIR:
-        return file_fault(report, path, "check the path", "a part of the path is not a folder");
+        return lw_file_fault(report, path, "check the path", "a part of the path is not a folder");
     case ELOOP:
-        return file_fault(report, path, "check the path",
-                          "symbolic links in the path lead back to themselves");
+        return lw_file_fault(report, path, "check the path",
+                             "symbolic links in the path lead back to themselves");
     default:
-        return file_fault(report, path, "check the path", strerror(errno));
+        return lw_file_fault(report, path, "check the path", strerror(errno));
     }
 }
 
@@ -47,12 +47,12 @@ static lw_status read_all(int file, const char *path, size_t most, const char *t
         return open_fault(report, path);
     }
     if (!S_ISREG(about.st_mode)) {
-        return file_fault(report, path, "give a regular file", "this is a device, pipe or socket");
+        return lw_file_fault(report, path, "give a regular file", "this is a device, pipe or socket");
     }
     if ((unsigned long long)about.st_size > most) {
         char message[80];
         (void)snprintf(message, sizeof message, "the file is larger than %zu MiB", most >> 20);
-        return file_fault(report, path, too_large, message);
+        return lw_file_fault(report, path, too_large, message);
     }
     *text = malloc((size_t)about.st_size + 1);
     if (!*text) return LW_ERROR_MEMORY;

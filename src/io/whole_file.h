@@ -10,4 +10,7 @@
 lw_status lw_whole_file(const char *path, size_t most, const char *too_large, lw_report *report, char **text,
                         size_t *length);
 
+/* LW_ERROR_FILE, and the fault in the report. */
+lw_status lw_file_fault(lw_report *report, const char *path, const char *remedy, const char *message);
+
 #endif

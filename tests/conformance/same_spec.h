@@ -252,8 +252,18 @@ static void same_start(const lw_start_spec *a, const lw_start_spec *b) {
     same_numbers(a->name, "v", a->v, b->v, LW_JOINT_MAX_V);
 }
 
+static void same_part(const lw_part_spec *a, const lw_part_spec *b) {
+    same_text(a->name, "part's name", a->name, b->name);
+    same_text(a->name, "part's file", a->file, b->file);
+    same_int(a->name, "mirror", (int)a->mirror, (int)b->mirror);
+    same_numbers(a->name, "part's position", a->position, b->position, 3);
+    same_numbers(a->name, "part's rotation", a->rotation, b->rotation, 4);
+}
+
 static void same_spec(lw_spec *a, lw_spec *b) {
     same_head(a, b);
+    same_int("model", "parts", (int)lw_spec_part_count(a), (int)lw_spec_part_count(b));
+    for (size_t k = 0; k < lw_spec_part_count(a); k++) same_part(lw_spec_part(a, k), lw_spec_part(b, k));
     same_int("model", "frames", (int)lw_spec_frame_count(a), (int)lw_spec_frame_count(b));
     same_int("model", "starts", (int)lw_spec_start_count(a), (int)lw_spec_start_count(b));
     for (size_t k = 0; k < lw_spec_frame_count(a); k++) same_frame(lw_spec_frame(a, k), lw_spec_frame(b, k));

@@ -4,6 +4,8 @@
  * An example is a block between ```yaml and ``` that starts with "linkwork: 1". Where a method applies it is simulated for
  * 10 ms; where none does, it must have loops or constraints and be refused as unsupported.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include <linkwork/linkwork.h>
 
 #include <stdarg.h>
@@ -56,13 +58,39 @@ static void assert_clean(lw_report *report) {
     lw_report_destroy(report);
 }
 
+/* An example that uses others as parts is read from a folder that has them, under their names. */
+static lw_status read_with_parts(int example, const lw_setting *setting, lw_report *report, lw_spec **spec) {
+    char folder[] = "/tmp/linkwork-parts-XXXXXX", path[400] = "";
+    assert_non_null(mkdtemp(folder));
+    for (int pass = 0; pass < 3; pass++) { /* write, read, remove */
+        for (int k = 0; k < example_count && pass != 1; k++) {
+            char name[80] = "";
+            const bool own = k == example;
+            if (sscanf(examples[k], "linkwork: 1\nname: %79[a-z.]", name) != 1) continue;
+            if (!own && !strstr(name, ".yaml")) continue;
+            snprintf(path, sizeof path, "%s/%s", folder, own ? "example" : name);
+            FILE *file = pass == 0 ? fopen(path, "wb") : NULL;
+            if (pass == 2) remove(path);
+            if (!file) continue;
+            assert_true(fputs(examples[k], file) >= 0);
+            fclose(file);
+        }
+        snprintf(path, sizeof path, "%s/example", folder);
+        if (pass == 1) lw_read_model(path, setting, setting ? 1 : 0, report, spec);
+    }
+    remove(folder);
+    return *spec ? LW_OK : LW_ERROR_MODEL;
+}
+
 static lw_spec *read_example(int example, const lw_setting *setting) {
     lw_report *report = lw_report_create();
     lw_spec *spec = NULL;
     char name[40];
     snprintf(name, sizeof name, "example %d", example + 1);
-    lw_status status = lw_read_model_text(examples[example], strlen(examples[example]), name, setting,
-                                          setting ? 1 : 0, report, &spec);
+    lw_status status = strstr(examples[example], "\nparts:")
+                           ? read_with_parts(example, setting, report, &spec)
+                           : lw_read_model_text(examples[example], strlen(examples[example]), name, setting,
+                                                setting ? 1 : 0, report, &spec);
     assert_clean(report);
     assert_int_equal(status, LW_OK);
     return spec;

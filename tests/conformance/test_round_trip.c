@@ -114,7 +114,8 @@ static bool round_trip(lw_spec *spec) {
     char *text = write_text(spec, &length);
     text_under_test = text;
     lw_spec *back = read_back(text, length);
-    same_spec(spec, back);
+    /* Parts are written as what they are made of, in the world of the model; test_parts.c compares those. */
+    if (lw_spec_part_count(spec) == 0) same_spec(spec, back);
     bool compiles = same_model(spec, back);
     char *again = write_text(back, &again_length);
     if (strcmp(text, again) != 0) fail_msg("%s: written twice, read as\n%s\nand then\n%s", what, text, again);
@@ -160,7 +161,7 @@ static void test_problems(void **unused) {
         text_under_test = "";
         assert_int_equal(lw_write_model(spec, path, &error), LW_OK);
         lw_spec *back = read_file(path);
-        same_spec(spec, back);
+        if (lw_spec_part_count(spec) == 0) same_spec(spec, back);
         lw_spec_destroy(back);
         /* A text in memory has no folder in which the file of a table could be; its points stand in the text. */
         for (size_t t = 0; t < lw_spec_table_count(spec); t++) lw_spec_table(spec, t)->file = NULL;
@@ -183,7 +184,10 @@ static void test_examples(void **unused) {
         start += strlen(fence);
         char *end = strstr(start, "```");
         assert_non_null(end);
-        if (strncmp(start, "linkwork: 1", 11) == 0) {
+        *end = '\0';
+        const bool alone = !strstr(start, "\nparts:"); /* Parts need a folder: test_parts.c. */
+        *end = '`';
+        if (strncmp(start, "linkwork: 1", 11) == 0 && alone) {
             char name[64];
             snprintf(name, sizeof name, "example %d of docs/model-format.md", ++count);
             what = name;

@@ -39,7 +39,7 @@ table-unknown-key repeat-form repeat-misplaced run-end run-key run-not-positive 
 """.split()
 
 
-OBJECTS = "tables signals states outputs bodies frames joints forces constraints events".split()  # sections
+OBJECTS = "tables signals states outputs bodies frames joints forces constraints events parts".split()  # sections
 
 # --- YAML 1.2, as far as the format uses it -----------------------------------------------------------
 
@@ -259,6 +259,10 @@ def main():
             if validator.is_valid(read(file.read())):
                 faults.append(f"tests/fault/{name}.yaml is valid for the schema")
 
+    for model in examples:  # Examples that are parts of others stand beside the changed ones.
+        if str(model.get("name")).endswith(".yaml"):
+            with open(os.path.join(scratch, model["name"]), "w", encoding="utf-8") as file:
+                json.dump(model, file)
     faults += disagreements(program, scratch, validator, [model for _, model in good], 400)
     print(f"{len(good)} good models are valid, {len(FAULTY)} faulty ones are not, {len(schema_names(schema))} names of the schema")
     for fault in faults:

@@ -559,6 +559,10 @@ static void documented_examples(void **state) {
         char *end = strstr(start, "```");
         assert_non_null(end);
         *end = '\0';
+        if (strstr(start, "\nparts:")) { /* It needs a folder: conformance/documented_models. */
+            *end = '`';
+            continue;
+        }
         lw_spec *spec = read(start);
         lw_report *report = lw_report_create();
         lw_model *model = NULL;

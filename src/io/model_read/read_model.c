@@ -1,9 +1,9 @@
 /* read_model.c - model files (docs/model-format.md) to specs.
  *
  * A file is loaded whole (at most LW_YAML_MAX_BYTES), converted to a tree (yaml.c), and read section by
- * section: parameters and inputs first, then tables, bodies, frames, joints, starts, forces, constraints,
- * events, in any order in the file, so that each reference can be checked when it is read. Faults are
- * reported in the order of the file. Cost O(size of the file + number of objects).
+ * section: parameters and inputs first, then tables, parts, bodies, frames, joints, starts, forces,
+ * constraints, events, in any order in the file, so that each reference can be checked when it is read.
+ * Faults are reported in the order of the file. Cost O(size of the file + number of objects).
  */
 #include "io/model_read/reader.h"
 #include "io/results/read_results.h"
@@ -125,10 +125,10 @@ static bool good_version(lw_reader *reader, const lw_yaml *root) {
 
 static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *settings,
                       size_t setting_count) {
-    static const char *const keys[] = {"linkwork",    "name",    "description", "parameters", "inputs",
-                                       "tables",      "signals", "states",      "outputs",    "gravity",
-                                       "bodies",      "frames",  "joints",      "starts",     "forces",
-                                       "constraints", "events",  "run",         "welds",      NULL};
+    static const char *const keys[] = {"linkwork", "name",   "description", "parameters",  "inputs", "tables",
+                                       "signals",  "states", "outputs",     "gravity",     "bodies", "frames",
+                                       "joints",   "starts", "forces",      "constraints", "events", "parts",
+                                       "run",      "welds",  NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
     /* The section is under a misspelt key. */
@@ -150,14 +150,22 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
     }
     lw_reader_check(reader, lw_spec_set_file(reader->spec, reader->file));
     reader->table_section = lw_yaml_get(root, "tables");
+    reader->has_parts = lw_yaml_get(root, "parts") != NULL;
+    reader->settings = settings, reader->setting_count = setting_count;
     lw_read_parameters(reader, lw_yaml_get(root, "parameters"), lw_yaml_get(root, "inputs"), settings,
                        setting_count);
     if (reader->out_of_memory) return;
-    if (!reader->only_run) lw_read_tables(reader, reader->table_section);
+    if (!reader->only_run) {
+        lw_read_tables(reader, reader->table_section);
+        lw_read_parts(reader, lw_yaml_get(root, "parts"));
+        lw_append_values(reader);
+        if (reader->out_of_memory) return;
+    }
     lw_read_signals(reader, lw_yaml_get(root, "states"), lw_yaml_get(root, "signals"));
     if (!reader->only_run) {
         read_gravity(reader, lw_yaml_get(root, "gravity"));
         read_welds(reader, lw_yaml_get(root, "welds"));
+        lw_append_names(reader);
         lw_read_bodies(reader, lw_yaml_get(root, "bodies"));
         lw_read_frames(reader, lw_yaml_get(root, "frames"));
         lw_read_joints(reader, lw_yaml_get(root, "joints"));
@@ -166,6 +174,7 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
         lw_read_constraints(reader, lw_yaml_get(root, "constraints"));
         lw_read_outputs(reader, lw_yaml_get(root, "outputs"));
         lw_read_events(reader, lw_yaml_get(root, "events"));
+        lw_append_objects(reader);
     }
     read_run(reader, lw_yaml_get(root, "run"));
     lw_read_later(reader);
@@ -173,9 +182,15 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
 
 /* --- faults in the order of the file -------------------------------------------------------------- */
 
+/* Those of a file that is used as a part follow those of the file itself, in the order in which they were
+ * found. */
+static bool is_of_part(const lw_error *error) { return strstr(error->message, "(used as part \"") != NULL; }
+
 static int compare_places(const void *a, const void *b) {
     const lw_error *first = *(const lw_error *const *)a, *second = *(const lw_error *const *)b;
     lw_place p = first->place, q = second->place;
+    if (is_of_part(first) != is_of_part(second)) return is_of_part(first) ? 1 : -1;
+    if (is_of_part(first)) return (first > second) - (first < second);
     if (p.line != q.line) return p.line < q.line ? -1 : 1;
     if (p.column != q.column) return p.column < q.column ? -1 : 1;
     return (first > second) - (first < second); /* order in which they were found */
@@ -208,7 +223,7 @@ static lw_status read_text(lw_reader *reader, const char *text, size_t length, c
         /* A faulty model is not compiled, but faults of its other parts are reported, too. */
         if (status == LW_ERROR_MODEL && reader->spec) {
             lw_spec_check_parts(reader->spec, reader->report);
-            lw_report_loose(reader, lw_yaml_get(root, "joints"));
+            if (!reader->user && !reader->has_parts) lw_report_loose(reader, lw_yaml_get(root, "joints"));
         }
         if (reader->out_of_memory) status = LW_ERROR_MEMORY;
         if (report) hand_over(reader->report, report);
@@ -218,6 +233,7 @@ static lw_status read_text(lw_reader *reader, const char *text, size_t length, c
     } else {
         lw_spec_destroy(reader->spec);
     }
+    lw_reader_free_parts(reader);
     lw_report_destroy(reader->report);
     lw_arena_destroy(reader->arena);
     return status;
@@ -230,9 +246,18 @@ static lw_status read_file(lw_reader *reader, const char *path, const lw_setting
     size_t length = 0;
     lw_status status =
         lw_whole_file(path, LW_YAML_MAX_BYTES, "describe large models with repeat", report, &text, &length);
+    reader->part_bytes += reader->user ? length : 0;
+    if (status == LW_OK && reader->part_bytes > LW_YAML_MAX_BYTES)
+        status = lw_file_fault(report, path, "use fewer or smaller files",
+                               "the files of all parts are together larger than 64 MiB");
     if (status == LW_OK) status = read_text(reader, text, length, settings, setting_count, report, spec);
     free(text);
     return status;
+}
+
+lw_status lw_read_part_file(lw_reader *reader, const char *path, const lw_setting *settings,
+                            size_t setting_count, lw_report *report, lw_spec **spec) {
+    return read_file(reader, path, settings, setting_count, report, spec);
 }
 
 /* Has every setting a name and a value? */

@@ -20,7 +20,8 @@ typedef struct parameter {
     const lw_yaml *node; /* its node in the file; NULL if the caller has set it */
     const char *given;   /* its expression in the file if the caller has set it, otherwise NULL */
     lw_place place;
-    lw_constant *input; /* entry of an input; NULL for a parameter */
+    const lw_preset *preset; /* the value that the user of a part gives */
+    lw_constant *input;      /* entry of an input; NULL for a parameter */
     state state;
     lw_name_scan scan; /* position of the next reference to follow */
 } parameter;
@@ -112,8 +113,14 @@ static void evaluate(job *j, parameter *p) {
     lw_meaning measure;
     double value;
     const lw_expression_names names = lw_reader_names(reader);
-    if (lw_number_meaning(p->text, &names, &value, &measure, &syntax) &&
-        keeps_dimension(j, p, &measure, &syntax)) {
+    bool good;
+    if (p->preset) {
+        value = p->preset->value, measure = p->preset->meaning;
+        good = true;
+    } else {
+        good = lw_number_meaning(p->text, &names, &value, &measure, &syntax);
+    }
+    if (good && keeps_dimension(j, p, &measure, &syntax)) {
         p->state = DONE;
         if (measure.kind == LW_MEANING_NUMBER) measure.kind = LW_MEANING_UNKNOWN; /* k: 5 may be 5 N/m */
         const lw_constant constant = {p->name, value, measure, p->text};
@@ -124,8 +131,9 @@ static void evaluate(job *j, parameter *p) {
             bind_default(reader, p, value);
         } else {
             reader->constants[reader->parameter_count++] = constant;
-            lw_reader_check(reader,
-                            lw_spec_evaluated(reader->spec, (size_t)(p - j->parameters), value, p->text));
+            /* The expression of a given value is one of the user's parameters: append_part.c has it. */
+            lw_reader_check(reader, lw_spec_evaluated(reader->spec, (size_t)(p - j->parameters), value,
+                                                      p->preset ? NULL : p->text));
             reader->spec->parameters[p - j->parameters].meaning = measure;
         }
         return;
@@ -236,10 +244,27 @@ static void collect(job *j, const lw_yaml *section, bool inputs) {
     }
 }
 
+/* Values that the user of a part gives; read_parts.c reports those that the part does not have. */
+static void preset(job *j) {
+    for (size_t k = 0; k < j->reader->preset_count; k++) {
+        lw_preset *given = &j->reader->presets[k];
+        const size_t index = index_of(j, given->name);
+        given->kept = index < j->count && !j->parameters[index].input;
+        if (!given->kept) continue;
+        parameter *p = &j->parameters[index];
+        if (p->node && p->node->kind == LW_YAML_TEXT) p->given = p->node->text;
+        p->text = given->text;
+        p->preset = given;
+        p->node = NULL;
+        p->state = WAITING;
+    }
+}
+
 static void override(job *j, const lw_setting *settings, size_t count) {
     for (size_t k = 0; k < count; k++) {
         const char *name = settings[k].name ? settings[k].name : "";
         size_t index = index_of(j, name);
+        if (index == j->count && j->reader->has_parts && strchr(name, '.')) continue; /* of a part */
         if (index == j->count) {
             char remedy[160] = "the model has no parameters";
             const char *closest = lw_results_table_closest(&j->names, name, NULL);
@@ -252,6 +277,9 @@ static void override(job *j, const lw_setting *settings, size_t count) {
         }
         parameter *p = &j->parameters[index];
         if (p->node && p->node->kind == LW_YAML_TEXT) p->given = p->node->text;
+        for (size_t i = 0; i < j->reader->preset_count; i++)
+            if (p->preset == &j->reader->presets[i]) j->reader->presets[i].kept = false;
+        p->preset = NULL;
         p->text = settings[k].value ? settings[k].value : "";
         p->node = NULL;
         p->place = (lw_place){0, 0};
@@ -287,8 +315,10 @@ void lw_read_parameters(lw_reader *reader, const lw_yaml *parameters, const lw_y
     }
     collect(&j, parameters, false);
     collect(&j, inputs, true);
+    preset(&j);
     override(&j, settings, setting_count);
-    for (size_t k = 0; k < j.count; k++) j.parameters[k].scan.text = j.parameters[k].text;
+    for (size_t k = 0; k < j.count; k++) /* A given value refers to no parameter of this file. */
+        j.parameters[k].scan.text = j.parameters[k].preset ? "" : j.parameters[k].text;
     for (size_t k = 0; k < j.count && !reader->out_of_memory; k++) {
         if (j.parameters[k].state == WAITING) resolve(&j, k);
     }

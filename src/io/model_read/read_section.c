@@ -265,6 +265,13 @@ static void read_once(repetition *job) {
         return;
     }
     snprintf(reader->object, sizeof reader->object, "%s \"%s\"", job->noun, name);
+    const char *part = lw_reader_part_of(reader, name);
+    if (part && !reader->start) {
+        lw_reader_fault(reader, job->key->place, "choose another name",
+                        "names that begin with \"%s.\" belong to the part of this name", part);
+        stop(job);
+        return;
+    }
     const lw_named *other = lw_results_table_find(job->table, name);
     if (other) {
         job->stopped = true;

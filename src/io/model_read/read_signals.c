@@ -39,21 +39,25 @@ static bool add_name(lw_reader *reader, const lw_named *named, const char *noun,
                         named->name, owner);
         return false;
     }
+    lw_reader_add_value(reader, named->name, count);
+    return !reader->out_of_memory;
+}
+
+void lw_reader_add_value(lw_reader *reader, const char *name, size_t *count) {
     const size_t all = reader->input_count + reader->state_count + reader->signal_count;
-    if (all == reader->value_capacity) {
+    if (all >= reader->value_capacity) {
         const size_t capacity = 2 * all + 16;
         lw_constant *longer = LW_NEW(reader->arena, lw_constant, capacity);
         if (!longer) {
             reader->out_of_memory = true;
-            return false;
+            return;
         }
         if (all) memcpy(longer, reader->inputs, all * sizeof *longer);
         reader->inputs = longer;
         reader->value_capacity = capacity;
     }
-    reader->inputs[all] = (lw_constant){.name = named->name};
+    reader->inputs[all] = (lw_constant){.name = name};
     ++*count;
-    return true;
 }
 
 /* --- first pass ----------------------------------------------------------------------------------- */
@@ -132,7 +136,9 @@ static void read_output(lw_reader *reader, lw_named *named, const lw_yaml *entry
 
 void lw_read_signals(lw_reader *reader, const lw_yaml *states, const lw_yaml *signals) {
     lw_reader_section(reader, states, "state", &reader->states, read_state);
+    lw_append_states(reader);
     lw_reader_section(reader, signals, "signal", &reader->signals, read_signal);
+    lw_append_signals(reader);
 }
 
 void lw_read_outputs(lw_reader *reader, const lw_yaml *outputs) {
@@ -142,6 +148,8 @@ void lw_read_outputs(lw_reader *reader, const lw_yaml *outputs) {
 /* --- second pass ---------------------------------------------------------------------------------- */
 
 void lw_read_later(lw_reader *reader) {
+    for (size_t k = 0; k < reader->part_count; k++)
+        if (!reader->parts[k].spec) return; /* Values of a part with faults are not known. */
     for (size_t k = 0; k < reader->later_count; k++) {
         const lw_later *later = &reader->later[k];
         snprintf(reader->object, sizeof reader->object, "%s", later->object);

@@ -159,7 +159,7 @@ static bool read_file(lw_reader *reader, const lw_yaml *entry, const lw_yaml *fi
 static const double stand_in[] = {0, 1};
 
 /* Makes it known to expressions. */
-static void announce(lw_reader *reader, const lw_table_spec *spec, lw_named_table *named) {
+void lw_reader_announce_table(lw_reader *reader, const lw_table_spec *spec, lw_named_table *named) {
     if (reader->table_count == reader->table_capacity) {
         size_t capacity = 2 * reader->table_capacity + 8;
         lw_named_table *longer = LW_NEW(reader->arena, lw_named_table, capacity);
@@ -209,7 +209,7 @@ static void read_table(lw_reader *reader, lw_named *named, const lw_yaml *entry)
         table.file = NULL;
         known.argument = known.value = (lw_meaning){.kind = LW_MEANING_UNKNOWN};
     }
-    announce(reader, &table, &known);
+    lw_reader_announce_table(reader, &table, &known);
     lw_status status = lw_spec_add_table(reader->spec, &table);
     lw_reader_check(reader, status);
     if (status != LW_OK) return;

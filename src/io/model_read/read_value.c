@@ -161,8 +161,8 @@ bool lw_reader_list(lw_reader *reader, const lw_yaml *node, const char *what, si
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* The length of what lw_next_name passes over at text: a quoted name, or a word that belongs to the name of a
- * quantity, as pin and q of pin.q; 0: nothing. */
+/* The length of what lw_next_name passes over at text: a quoted name, or a word behind a dot that follows
+ * one; 0: nothing. */
 static size_t quantity_part(const char *text) {
     size_t length = 0;
     if (*text == '\'') {
@@ -170,9 +170,6 @@ static size_t quantity_part(const char *text) {
             length += 1 + strcspn(text + length + 1, "'");
             if (text[length]) length++;
         } while (text[length] == '\'');
-    } else if (is_letter(*text)) {
-        while (is_letter(text[length]) || is_digit(text[length])) length++;
-        if (text[length] != '.') return 0;
     } else if (*text == '.' && is_letter(text[1])) {
         length = 1;
         while (is_letter(text[length]) || is_digit(text[length])) length++;
@@ -537,7 +534,11 @@ size_t lw_next_name(lw_name_scan *scan) {
             scan->operand = true;
             unit_may_follow = false;
         } else if (is_letter(text[k])) {
-            while (is_letter(text[k + length]) || is_digit(text[k + length])) length++;
+            /* Words with dots between them are a name of a part's value, or of a quantity of the state. */
+            while (is_letter(text[k + length]) || is_digit(text[k + length]) ||
+                   (length > 0 && text[k + length] == '.' &&
+                    (is_letter(text[k + length + 1]) || is_digit(text[k + length + 1]))))
+                length++;
             bool is_operator =
                 (length == 3 && (!strncmp(text + k, "and", 3) || !strncmp(text + k, "not", 3))) ||
                 (length == 2 && !strncmp(text + k, "or", 2));
@@ -646,9 +647,10 @@ const char *lw_reader_law(lw_reader *reader, const lw_yaml *node, const char *te
 
 bool lw_reader_new_name(lw_reader *reader, const lw_yaml *word, const char *noun) {
     const char *text = word->text;
-    size_t length = 0;
-    while (is_letter(text[length]) || (length > 0 && is_digit(text[length]))) length++;
-    if (length == 0 || text[length] || length > LW_MAX_NAME) {
+    size_t length = 0, begin = 0; /* Of a value of a part, each word between dots. */
+    while (is_letter(text[length]) || (length > begin && (is_digit(text[length]) || text[length] == '.')))
+        if (text[length++] == '.') begin = length;
+    if (length == begin || text[length] || length > LW_MAX_NAME) {
         lw_reader_fault(reader, word->place, "use letters, digits and _, e.g. arm_length",
                         "\"%.40s\" cannot be the name of %s %s", text, strchr("aeiou", noun[0]) ? "an" : "a",
                         noun);

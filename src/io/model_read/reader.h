@@ -11,6 +11,7 @@
 
 #include "expression/function.h"
 #include "expression/units.h"
+#include "model/names.h"
 #include "model/spec/bindings.h"
 
 #include <linkwork/io.h>
@@ -19,7 +20,9 @@ enum {
     LW_MAX_INDICES = 4,        /* of one repeat */
     LW_MAX_OBJECTS = 250000,   /* of one model; each costs 2 to 3 kB when compiled */
     LW_MAX_PARAMETERS = 10000, /* and as many inputs */
-    LW_MAX_NAME = 80           /* bytes */
+    LW_MAX_NAME = 80,          /* bytes */
+    LW_MAX_PARTS = 10000,      /* of one model, with those in parts */
+    LW_MAX_PART_DEPTH = 32     /* parts in parts */
 };
 
 /* --- names ---------------------------------------------------------------------------------------- */
@@ -70,6 +73,35 @@ typedef struct lw_mesh_of_file {
     struct lw_mesh_of_file *next;
 } lw_mesh_of_file;
 
+/* The value of a part's parameter that the model gives: an expression of the model's parameters. */
+typedef struct lw_preset {
+    const char *name, *text;
+    double value;
+    lw_meaning meaning;
+    lw_place place;
+    bool kept; /* no setting of the caller replaces it */
+} lw_preset;
+
+/* A body of a part that is welded to one outside. */
+typedef struct lw_part_join {
+    const char *inner, *outer;
+    lw_place place, outer_place;
+} lw_part_join;
+
+/* A part whose file has been read. */
+typedef struct lw_part_read {
+    const char *name, *prefix; /* the name and a dot; NULL after a fault */
+    const char *use, *file;    /* as it is written, and with the folder of the file that uses it */
+    lw_spec *spec;             /* NULL after a fault */
+    lw_preset *presets;
+    lw_part_join *joins;
+    size_t preset_count, join_count;
+    bool ground_joined;
+    lw_place place;
+    lw_names values;
+    int base[LW_OWNERS]; /* index in the model's spec of the first object of each owner */
+} lw_part_read;
+
 typedef struct lw_reader {
     const char *file;
     lw_report *report;
@@ -114,6 +146,20 @@ typedef struct lw_reader {
 
     lw_waiting *waiting; /* bindings of the entry that is being read */
     size_t waiting_count, waiting_capacity;
+
+    lw_part_read *parts;
+    size_t part_count, part_capacity;
+    lw_name_table part_names;
+    bool has_parts, long_name;
+    const lw_setting *settings; /* of the caller; those with a dot may be for parts */
+    size_t setting_count;
+    /* Of a file that is read as a part: who uses it, its own path, how deep it lies, given parameters. */
+    const struct lw_reader *user;
+    const char *path;
+    int depth;
+    lw_preset *presets;
+    size_t preset_count;
+    size_t part_count_all, part_bytes; /* so far, of all files */
 } lw_reader;
 
 void lw_reader_fault(lw_reader *reader, lw_place place, const char *remedy, const char *format, ...)
@@ -295,6 +341,25 @@ void lw_read_joints(lw_reader *reader, const lw_yaml *section);
 void lw_read_forces(lw_reader *reader, const lw_yaml *section);
 void lw_read_constraints(lw_reader *reader, const lw_yaml *section);
 void lw_read_events(lw_reader *reader, const lw_yaml *section);
+
+/* Parts (read_parts.c): reads their files; gives them back. */
+void lw_read_parts(lw_reader *reader, const lw_yaml *section);
+void lw_reader_free_parts(lw_reader *reader);
+/* The part of this model that a name with a dot belongs to; NULL: none. */
+const char *lw_reader_part_of(const lw_reader *reader, const char *name);
+/* Reads a file as a part (read_model.c). */
+lw_status lw_read_part_file(lw_reader *reader, const char *path, const lw_setting *settings,
+                            size_t setting_count, lw_report *report, lw_spec **spec);
+/* What parts have is added to the model (append_part.c), in this order. */
+void lw_append_values(lw_reader *reader);
+void lw_append_states(lw_reader *reader);
+void lw_append_signals(lw_reader *reader);
+void lw_append_names(lw_reader *reader);
+void lw_append_objects(lw_reader *reader);
+/* Makes a table, or a state or signal, known to expressions. */
+void lw_reader_announce_table(lw_reader *reader, const lw_table_spec *spec, lw_named_table *named);
+void lw_reader_add_value(lw_reader *reader, const char *name, size_t *count);
+
 void lw_read_starts(lw_reader *reader, const lw_yaml *section);
 /* For a text with faults, after all sections: reports the bodies that no joint connects to ground. */
 void lw_report_loose(lw_reader *reader, const lw_yaml *joints);

@@ -5,7 +5,8 @@
  * Contents that the format cannot represent are faults: numbers that are not finite, names with quotes or
  * braces, shapes without extent, geometry that the compiler rejects. A table that was read from a file is
  * written as the columns of this file where reading them gives the same points. Expressions of parameters,
- * units, repeats and comments are not written. Cost O(n log n) in the number of objects.
+ * units, repeats and comments are not written, and parts are written as what they are made of, in the world
+ * of the model. Cost O(n log n) in the number of objects.
  */
 #include "io/model_write/write_model.h"
 
@@ -17,6 +18,7 @@
 #include "expression/function.h"
 #include "model/joint_types.h"
 #include "model/names.h"
+#include "model/spec/parts.h"
 #include "model/spec/spec_storage.h"
 
 #include <linkwork/io.h>
@@ -458,7 +460,9 @@ static void put_event(lw_writer *w, const lw_spec *spec, const lw_names *joints,
 
 static bool is_word(const char *name) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    return *name && name[strspn(name, letters)] == '\0' && !(*name >= '0' && *name <= '9');
+    const size_t length = strspn(name, letters);
+    if (length == 0 || (*name >= '0' && *name <= '9')) return false;
+    return name[length] == '\0' || (name[length] == '.' && is_word(name + length + 1)); /* of a part */
 }
 
 static void lack_of_name(lw_writer *w, const char *noun) {
@@ -650,12 +654,29 @@ static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, c
     put_run(w, &spec->run);
 }
 
-static lw_status model_text(const lw_spec *spec, const file_choice *files, char **text, size_t *length,
+/* The spec with its parts placed; the writer has the fault if it cannot be had. */
+static bool place(lw_writer *w, const lw_spec *spec, lw_arena *arena, lw_spec *placed) {
+    lw_report *report = lw_report_create();
+    const lw_status status = report ? lw_spec_placed(spec, arena, placed, report) : LW_ERROR_MEMORY;
+    const lw_error *first = status == LW_ERROR_MODEL ? lw_report_get(report, 0) : NULL;
+    if (first)
+        lw_write_fault(w, LW_ERROR_MODEL, first->remedy, "%s: %s", first->object, first->message);
+    else if (status != LW_OK)
+        lw_write_fault(w, LW_ERROR_MEMORY, NULL, "memory is out");
+    lw_report_destroy(report);
+    return status == LW_OK;
+}
+
+static lw_status model_text(const lw_spec *parted, const file_choice *files, char **text, size_t *length,
                             lw_error *error) {
     lw_writer w = {.error = error};
     lw_names joints;
+    lw_spec placed;
+    const lw_spec *spec = &placed;
     lw_arena *arena = lw_arena_create(NULL);
-    if (arena && lw_names_create(arena, (int)spec->joint_count, &joints) == LW_OK) {
+    if (arena && !place(&w, parted, arena, &placed)) {
+        /* The fault is noted. */
+    } else if (arena && lw_names_create(arena, (int)spec->joint_count, &joints) == LW_OK) {
         for (size_t k = 0; k < spec->joint_count; k++) joints.names[k] = spec->joints[k].name;
         lw_names_sort(&joints);
         put_all(&w, spec, &joints, files);

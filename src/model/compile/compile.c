@@ -15,6 +15,7 @@
 #include "expression/expression.h"
 #include "model/data.h"
 #include "model/signals.h"
+#include "model/spec/parts.h"
 #include "model/spec/starts.h"
 
 #include <float.h>
@@ -28,7 +29,9 @@ static void complain(lw_compiler *compiler, lw_severity severity, const char *ki
     char object[sizeof((lw_error *)0)->object] = "", message[sizeof((lw_error *)0)->message];
     if (kind && name) snprintf(object, sizeof object, "%s \"%s\"", kind, name);
     vsnprintf(message, sizeof message, format, arguments);
-    lw_complain(compiler->report, severity, compiler->spec->file, place, object, remedy, "%s", message);
+    char use[320];
+    const char *file = lw_spec_source(compiler->spec, name, use, sizeof use);
+    lw_complain(compiler->report, severity, file, place, object, remedy, "%s%s", message, use);
 }
 
 void lw_compile_error(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
@@ -436,7 +439,7 @@ lw_status lw_compile_as_cut(const lw_spec *spec, const lw_allocator *allocator, 
     lw_arena *arena = lw_arena_create(allocator), *scratch = lw_arena_create(allocator);
     lw_model *model = LW_NEW(arena, lw_model, 1);
     lw_status status = LW_ERROR_MEMORY;
-    lw_spec begun, whole;
+    lw_spec begun, placed, whole;
     lw_compiler compiler = {.spec = &whole, .report = report, .scratch = scratch, .model = model};
     if (model && scratch) {
         lw_error error = {0};
@@ -447,7 +450,8 @@ lw_status lw_compile_as_cut(const lw_spec *spec, const lw_allocator *allocator, 
                         error.object[0] ? error.object : "run", error.remedy, "%s", error.message);
             status = LW_ERROR_MODEL;
         }
-        if (status == LW_OK) status = lw_expand_limits(&begun, scratch, &whole);
+        if (status == LW_OK) status = lw_spec_placed(&begun, scratch, &placed, report);
+        if (status == LW_OK) status = lw_expand_limits(&placed, scratch, &whole);
         compiler.given_forces = (int)spec->force_count;
         if (status == LW_OK) status = compile(&compiler);
     }

@@ -46,6 +46,7 @@ static bool is_plain_word(const char *name) {
            (name[length] >= 'A' && name[length] <= 'Z') ||
            (length > 0 && name[length] >= '0' && name[length] <= '9'))
         length++;
+    if (length > 0 && name[length] == '.') return is_plain_word(name + length + 1); /* of a part */
     return length > 0 && name[length] == '\0';
 }
 

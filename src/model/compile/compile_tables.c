@@ -16,7 +16,9 @@
 
 static bool is_word(const char *name) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    return *name && name[strspn(name, letters)] == '\0' && !(*name >= '0' && *name <= '9');
+    const size_t length = strspn(name, letters);
+    if (length == 0 || (*name >= '0' && *name <= '9')) return false;
+    return name[length] == '\0' || (name[length] == '.' && is_word(name + length + 1)); /* of a part */
 }
 
 /* Who has the name of table k already; NULL if nobody. */

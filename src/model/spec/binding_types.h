@@ -47,6 +47,7 @@ typedef enum lw_binding_owner {
     LW_OWNER_SHAPES, /* The list of shapes of a body. */
     LW_OWNER_FRAME,
     LW_OWNER_START,
+    LW_OWNER_PART,
     LW_OWNERS
 } lw_binding_owner;
 

@@ -16,6 +16,7 @@
 #include "model/spec/bindings.h"
 #include "expression/function.h"
 #include "model/spec/law_check.h"
+#include "model/spec/parts.h"
 #include "model/spec/spec_storage.h"
 
 #include <math.h>
@@ -195,6 +196,9 @@ double *lw_binding_location(const lw_spec *spec, const lw_binding *binding) {
     case LW_OWNER_START:
         base = &spec->starts[index];
         break;
+    case LW_OWNER_PART:
+        base = &spec->parts[index];
+        break;
     case LW_OWNER_NONE:
     case LW_OWNERS:
         break;
@@ -257,7 +261,7 @@ typedef struct change {
 static lw_status refuse(const change *c, const lw_binding *binding, const char *remedy, const char *message) {
     static const char *const kinds[LW_OWNERS] = {NULL,    NULL,         "run",   "input", "body",  "joint",
                                                  "force", "constraint", "force", "force", "state", "table",
-                                                 "table", "body",       "frame", "start"};
+                                                 "table", "body",       "frame", "start", "part"};
     const lw_spec *spec = c->spec;
     size_t k = (size_t)binding->object;
     const char *name = NULL;
@@ -289,6 +293,9 @@ static lw_status refuse(const change *c, const lw_binding *binding, const char *
     case LW_OWNER_START:
         name = spec->starts[k].name;
         break;
+    case LW_OWNER_PART:
+        name = spec->parts[k].name;
+        break;
     case LW_OWNER_POINTS_X:
     case LW_OWNER_POINTS_Y:
         name = spec->tables[k].name;
@@ -299,9 +306,10 @@ static lw_status refuse(const change *c, const lw_binding *binding, const char *
     case LW_OWNERS:
         break;
     }
-    return lw_fail_at(c->error, LW_ERROR_MODEL, spec->file, binding->place,
-                      name ? kinds[binding->owner] : NULL, name, remedy,
-                      "parameter \"%s\" cannot have this value: %s", c->name, message);
+    char use[320];
+    const char *file = lw_spec_source(spec, name, use, sizeof use);
+    return lw_fail_at(c->error, LW_ERROR_MODEL, file, binding->place, name ? kinds[binding->owner] : NULL,
+                      name, remedy, "parameter \"%s\" cannot have this value: %s%s", c->name, message, use);
 }
 
 static lw_status evaluate(const change *c, const lw_binding *binding, const lw_operand *operand,

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_letter(char c) { return isalnum((unsigned char)c) || c == '_'; }
+/* A dot belongs to the name of a parameter of a part. */
+static bool is_letter(char c) { return isalnum((unsigned char)c) || c == '_' || c == '.'; }
 
 static bool mentions(const char *text, const char *name) {
     const size_t length = strlen(name);
@@ -71,6 +72,9 @@ static lw_status look_at_bindings(const lw_spec *spec, size_t index, const bool 
             break;
         case LW_OWNER_JOINT:
             kind = "joint", name = spec->joints[k].name;
+            break;
+        case LW_OWNER_PART:
+            kind = "part", name = spec->parts[k].name;
             break;
         case LW_OWNER_CONSTRAINT:
             kind = "constraint", name = spec->constraints[k].name;

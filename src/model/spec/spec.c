@@ -279,6 +279,22 @@ lw_status lw_spec_add_frame(lw_spec *spec, const lw_frame_spec *frame) {
     return LW_OK;
 }
 
+lw_status lw_spec_add_part(lw_spec *spec, const lw_part_spec *part) {
+    if (!spec || !part) return LW_ERROR_ARGUMENT;
+    text_copier copier = {spec->arena, false};
+    lw_part_spec copy = *part;
+    copy.name = copy_name(&copier, part->name);
+    copy.file = copy_text(&copier, part->file);
+
+    lw_part_spec *list =
+        with_room(spec->arena, spec->parts, spec->part_count, &spec->part_capacity, sizeof *list);
+    if (!list) return LW_ERROR_MEMORY;
+    spec->parts = list;
+    if (copier.failed) return LW_ERROR_MEMORY;
+    list[spec->part_count++] = copy;
+    return LW_OK;
+}
+
 lw_status lw_spec_add_joint(lw_spec *spec, const lw_joint_spec *joint) {
     if (!spec || !joint) return LW_ERROR_ARGUMENT;
     text_copier copier = {spec->arena, false};
@@ -501,6 +517,7 @@ size_t lw_spec_input_count(const lw_spec *spec) { return spec ? spec->input_coun
 size_t lw_spec_table_count(const lw_spec *spec) { return spec ? spec->table_count : 0; }
 size_t lw_spec_body_count(const lw_spec *spec) { return spec ? spec->body_count : 0; }
 size_t lw_spec_frame_count(const lw_spec *spec) { return spec ? spec->frame_count : 0; }
+size_t lw_spec_part_count(const lw_spec *spec) { return spec ? spec->part_count : 0; }
 size_t lw_spec_joint_count(const lw_spec *spec) { return spec ? spec->joint_count : 0; }
 size_t lw_spec_force_count(const lw_spec *spec) { return spec ? spec->force_count : 0; }
 size_t lw_spec_event_count(const lw_spec *spec) { return spec ? spec->event_count : 0; }
@@ -537,6 +554,10 @@ lw_body_spec *lw_spec_body(lw_spec *spec, size_t index) {
 
 lw_frame_spec *lw_spec_frame(lw_spec *spec, size_t index) {
     return spec && index < spec->frame_count ? &spec->frames[index] : NULL;
+}
+
+lw_part_spec *lw_spec_part(lw_spec *spec, size_t index) {
+    return spec && index < spec->part_count ? &spec->parts[index] : NULL;
 }
 
 lw_joint_spec *lw_spec_joint(lw_spec *spec, size_t index) {

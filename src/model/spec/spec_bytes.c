@@ -89,6 +89,7 @@ static const field constraint_fields[] = {
     FIELD(lw_constraint_spec, polynomial), {0, 0}};
 enum { CONSTRAINT_USUAL = 7 }; /* As of joints. */
 static const field frame_fields[] = {FIELD(lw_frame_spec, position), FIELD(lw_frame_spec, rotation), {0, 0}};
+static const field part_fields[] = {FIELD(lw_part_spec, position), FIELD(lw_part_spec, rotation), {0, 0}};
 static const field start_fields[] = {FIELD(lw_start_spec, q), FIELD(lw_start_spec, v), {0, 0}};
 static const field state_fields[] = {FIELD(lw_state_spec, start), {0, 0}};
 static const field gravity_fields[] = {{0, 3}, {0, 0}}, input_fields[] = {{0, 1}, {0, 0}};
@@ -99,7 +100,7 @@ static const field *const owner_fields[LW_OWNERS] = {
     [LW_OWNER_JOINT] = joint_fields,           [LW_OWNER_FORCE] = force_fields,
     [LW_OWNER_CONSTRAINT] = constraint_fields, [LW_OWNER_STATE] = state_fields,
     [LW_OWNER_SHAPES] = shape_fields,          [LW_OWNER_FRAME] = frame_fields,
-    [LW_OWNER_START] = start_fields,
+    [LW_OWNER_START] = start_fields,           [LW_OWNER_PART] = part_fields,
 };
 
 static void walk_field(lw_spec_walk *w, const field *one, void *object) {
@@ -263,6 +264,14 @@ static void walk_frame(lw_spec_walk *w, lw_frame_spec *frame) {
     lw_walk_text(w, &frame->body);
     walk_fields(w, frame_fields, frame);
     lw_walk_place(w, &frame->place);
+}
+
+static void walk_part(lw_spec_walk *w, lw_part_spec *part) {
+    lw_walk_name(w, &part->name);
+    lw_walk_text(w, &part->file);
+    LW_WALK_ENUM(w, part->mirror, lw_mirror, LW_MIRRORS);
+    walk_fields(w, part_fields, part);
+    lw_walk_place(w, &part->place);
 }
 
 static void walk_joint(lw_spec_walk *w, lw_joint_spec *joint) {
@@ -459,6 +468,7 @@ LIST(walk_parameters, lw_parameter, walk_parameter)
 LIST(walk_table_list, lw_table_spec, walk_table)
 LIST(walk_bodies, lw_body_spec, walk_body)
 LIST(walk_frames, lw_frame_spec, walk_frame)
+LIST(walk_parts, lw_part_spec, walk_part)
 LIST(walk_joints, lw_joint_spec, walk_joint)
 LIST(walk_forces, lw_force_spec, walk_force)
 LIST(walk_constraints, lw_constraint_spec, walk_constraint)
@@ -496,6 +506,8 @@ static size_t owners(const lw_spec *spec, lw_binding_owner owner) {
         return spec->frame_count;
     case LW_OWNER_START:
         return spec->start_count;
+    case LW_OWNER_PART:
+        return spec->part_count;
     case LW_OWNER_NONE:
     case LW_OWNER_GRAVITY:
     case LW_OWNER_RUN:
@@ -654,6 +666,7 @@ static void walk_spec(lw_spec_walk *w) {
     walk_tables(w);
     walk_bodies(w, &spec->bodies, &spec->body_count, &spec->body_capacity);
     walk_frames(w, &spec->frames, &spec->frame_count, &spec->frame_capacity);
+    walk_parts(w, &spec->parts, &spec->part_count, &spec->part_capacity);
     walk_joints(w, &spec->joints, &spec->joint_count, &spec->joint_capacity);
     walk_forces(w, &spec->forces, &spec->force_count, &spec->force_capacity);
     walk_constraints(w, &spec->constraints, &spec->constraint_count, &spec->constraint_capacity);

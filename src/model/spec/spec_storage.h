@@ -63,6 +63,8 @@ struct lw_spec {
     lw_body_spec *bodies;
     lw_mesh_pool meshes; /* of the shapes of bodies */
     lw_frame_spec *frames;
+    lw_part_spec *parts;
+    size_t part_count, part_capacity;
     lw_joint_spec *joints;
     lw_force_spec *forces;
     lw_constraint_spec *constraints;
