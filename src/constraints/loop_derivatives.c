@@ -343,7 +343,7 @@ static void rolling(lw_tree_derivatives *d, const lw_constraint *constraint, int
                     .first = row,
                     .count = 3};
     look_at_contact(&s);
-    lw_rolling_directions(d->data->world[constraint->bodies[1]].R, s.n, first, second);
+    lw_rolling_directions(constraint, d->data->world[constraint->bodies[1]].R, s.n, first, second);
     s.e[0] = s.n, s.e[1] = first, s.e[2] = second;
     for (int k = 0; k < 3; k++) lw_v3_axpy(lambda[row + k], s.e[k], s.F);
     lw_wrench_of_force(s.touch, s.F, pair.W);
