@@ -101,8 +101,8 @@ LW_API lw_status lw_results_state(const char *path, const lw_model *model, doubl
 LW_API lw_status lw_results_values(const char *path, const lw_model *model, double t, const double *q,
                                    const double *v, const double *states, double *inputs, double *parameters,
                                    lw_error *error);
-/* The works of the model's force elements in the row at time t, for lw_run_options.works; 0 where the file has
- * no such column (force(F).work), so that they begin anew. */
+/* The works of the model's force elements in the row at time t, for lw_run_options.works; 0 where the file
+ * has no such column (force(F).work), so that they begin anew. */
 LW_API lw_status lw_results_works(const char *path, const lw_model *model, double t, double *works,
                                   lw_error *error);
 /* Copies the rows of a results file from its first to that of time `until` into one that has just been

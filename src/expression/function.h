@@ -44,8 +44,8 @@ void lw_function_knots(const lw_function *function, size_t time, lw_knot_found f
 /* The same for a function of which the first and second derivatives are used as well. */
 void lw_function_motion_knots(const lw_function *function, size_t time, lw_knot_found found, void *context);
 
-/* The first table in an expression whose slope is not continuous: between its ends, or where the first variable
- * is within the range; NULL if there is none. */
+/* The first table in an expression whose slope is not continuous: between its ends, or where the first
+ * variable is within the range; NULL if there is none. */
 const lw_table *lw_function_rough_table(const lw_function *function, const double range[2]);
 
 /* inputs may be NULL if the function uses none; they do not change along the curve of a jet. */

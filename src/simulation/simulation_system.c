@@ -2,8 +2,9 @@
  *
  * The integrated vector is the formulation's state, the model's user states, the ledger's three integrals
  * (work of drives, work of forces, dissipation), and the works of force elements if they are asked for; the
- * integrals take no part in error control. Every evaluation and every step is counted, to find out whether the run will end, whether it is stiff, whether a force jumps,
- * and whether it has come to a singular position.
+ * integrals take no part in error control. Every evaluation and every step is counted, to find out whether
+ * the run will end, whether it is stiff, whether a force jumps, and whether it has come to a singular
+ * position.
  */
 #include "simulation/simulation_parts.h"
 #include "simulation/stiff_cause.h"
