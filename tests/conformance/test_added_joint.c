@@ -13,7 +13,7 @@
 #include "random_model.h"
 #include "problems.h"
 #include "formulations/formulation.h"
-#include "io/results/record.h"
+#include "io/results/record_columns.h"
 #include "model/joint.h"
 
 #define LANES 1

@@ -2,7 +2,7 @@
  * public calls for one body at a time.
  */
 #define _GNU_SOURCE
-#include "io/results/record.h"
+#include "io/results/record_columns.h"
 #include "linalg/vec3.h"
 #include "problems.h"
 #include "random_model.h"

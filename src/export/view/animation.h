@@ -4,7 +4,7 @@
 #define LW_ANIMATION_H
 
 #include "io/results/read_results.h"
-#include "io/results/record.h"
+#include "io/results/record_columns.h"
 #include "model/data.h"
 
 #include <linkwork/view.h>

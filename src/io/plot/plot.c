@@ -13,7 +13,7 @@
  * Columns are chosen by the first file; others contribute those of the same names.
  */
 #include "io/plot/plot.h"
-#include "io/results/record.h"
+#include "io/results/record_columns.h"
 
 #include <linkwork/io.h>
 

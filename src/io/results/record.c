@@ -16,7 +16,7 @@
  * Cost     of a row O(n + elements + columns): the poses and twists of all bodies once, if any column needs
  *          them.
  */
-#include "io/results/record.h"
+#include "io/results/record_columns.h"
 #include "io/results/record_expression.h"
 #include "model/signals.h"
 

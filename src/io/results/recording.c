@@ -7,7 +7,7 @@
  *
  * A sample whose parameters an event has changed would need another model to be evaluated by; it is refused.
  */
-#include "io/results/record.h"
+#include "io/results/record_columns.h"
 
 #include <math.h>
 #include <stdint.h>

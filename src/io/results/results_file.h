@@ -5,7 +5,7 @@
 #ifndef LW_RESULTS_FILE_H
 #define LW_RESULTS_FILE_H
 
-#include "io/results/record.h"
+#include "io/results/record_columns.h"
 
 /* One piece of metadata. */
 typedef enum lw_entry_kind { LW_ENTRY_TEXT, LW_ENTRY_NUMBER, LW_ENTRY_INTEGER } lw_entry_kind;

@@ -1,7 +1,7 @@
-/* record.h - the columns of a record as the writers of results files need them; the rest is public.
+/* record_columns.h - the columns of a record as the writers of results files need them; the rest is public.
  */
-#ifndef LW_RECORD_H
-#define LW_RECORD_H
+#ifndef LW_RECORD_COLUMNS_H
+#define LW_RECORD_COLUMNS_H
 
 #include "core/core.h"
 #include "model/compiled_model.h"
