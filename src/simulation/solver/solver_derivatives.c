@@ -30,10 +30,11 @@ static lw_status refuse_massless(const lw_model *model, lw_error *error) {
         const lw_direction *first = lw_directions_at(directions, 0);
         char object[160];
         snprintf(object, sizeof object, "body \"%s\"", first->body_name);
-        status = lw_fail(error, LW_ERROR_UNSUPPORTED, object, "give it a small mass or inertia",
-                         "its %s moves no mass: the derivatives of such a motion follow from the balance of its "
-                         "forces, which this analysis does not differentiate",
-                         first->text);
+        status =
+            lw_fail(error, LW_ERROR_UNSUPPORTED, object, "give it a small mass or inertia",
+                    "its %s moves no mass: the derivatives of such a motion follow from the balance of its "
+                    "forces, which this analysis does not differentiate",
+                    first->text);
     }
     lw_directions_destroy(directions);
     return status;
