@@ -62,8 +62,8 @@ static void list_free(lw_derivatives *d) {
         if (!d->prescribed[k]) d->free[d->free_count++] = k;
 }
 
-/* The derivatives of couplings are those of constant factors: the rows are looked at in several positions, and
- * a coupling whose row is another one there is refused. */
+/* The derivatives of couplings are those of constant factors: the rows are looked at in several positions,
+ * and a coupling whose row is another one there is refused. */
 static lw_status check_couplings(lw_derivatives *d, lw_error *error) {
     const lw_model *model = d->model;
     double *q = LW_NEW(d->arena, double, model->nq + 1), *v = d->residual;
