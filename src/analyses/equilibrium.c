@@ -69,6 +69,9 @@ static lw_status evaluate(search *s, lw_error *error) {
     if (status != LW_OK) return status;
     const lw_derivatives *d = w->derivatives;
     const int nf = d->free_count, f = w->speeds, ns = s->model->values.state_count, n = s->n = f + ns;
+    if (w->coordinates != f && ns > 0) /* The rows of user states are those of coordinates, which are more. */
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, lw_model_name(s->model), "leave out one of both",
+                       "positions of rest are not found where wheels roll and there are user states");
     for (int j = 0; j < f; j++) {
         s->r[j] = w->rates[w->coordinates + j];
         for (int i = 0; i < f; i++) {

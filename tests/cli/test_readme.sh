@@ -12,5 +12,5 @@ while read -r command; do
     bash -c "${command/build\/linkwork/"$linkwork"}" >out 2>err </dev/null || fail "README.md: $command: $(cat err)"
     count=$((count + 1))
 done < <(grep -E '^    build/linkwork ' "$source_dir/README.md")
-[[ $count -eq 7 ]] || fail "README.md has $count commands, not 7"
+[[ $count -eq 8 ]] || fail "README.md has $count commands, not 8"
 [[ -s gantry.csv && -s gantry.svg && -s gantry.html ]] || fail "no results, no plot or no page"

@@ -43,6 +43,9 @@ static lw_model *model, *other;
 static lw_data *data, *foreign;
 static lw_batch *batch, *foreign_batch;
 static lw_solver *solver;
+static lw_derivatives *derivatives;
+static lw_acceleration_derivatives slopes;
+static lw_linearise_options near;
 static lw_solver_batch *solvers;
 static lw_simulation *simulation;
 static lw_mobility *mobility;
@@ -85,6 +88,8 @@ static void set_up(void) {
     lw_solver_defaults(model, &solving);
     lw_compare_defaults(model, &comparing);
     assert_int_equal(lw_solver_create(model, &solving, NULL, &solver, &error), LW_OK);
+    assert_int_equal(lw_derivatives_create(model, &solving, NULL, &derivatives, &error), LW_OK);
+    lw_linearise_defaults(model, &near);
     assert_int_equal(lw_solver_batch_create(model, &solving, 1, NULL, &solvers, &error), LW_OK);
     assert_int_equal(lw_simulation_create(model, &run, NULL, &simulation, &error), LW_OK);
     assert_int_equal(lw_mobility_create(model, 0, q, &mobility, &error), LW_OK);
@@ -102,6 +107,7 @@ static void tear_down(void) {
         lw_cuts_destroy(cuts);
     lw_merits_destroy(merits), lw_mobility_destroy(mobility), lw_simulation_destroy(simulation);
     lw_solver_batch_destroy(solvers);
+    lw_derivatives_destroy(derivatives);
     lw_solver_destroy(solver), lw_batch_destroy(batch), lw_batch_destroy(foreign_batch);
     lw_data_destroy(data), lw_data_destroy(foreign), lw_model_destroy(model), lw_model_destroy(other);
     lw_spec_destroy(spec), lw_spec_destroy(other_spec), lw_report_destroy(report);
@@ -459,6 +465,43 @@ static bool misuse(int number_of_case) {
         MISUSE(lw_solver_row_count(NULL) == 0)
         MISUSE(lw_solver_row_name(solver, 0) == NULL)
         MISUSE(lw_solver_row_name(NULL, 0) == NULL)
+        /* --- derivatives.h --- */
+        ARGUMENT(lw_derivatives_create(NULL, &solving, NULL, &(lw_derivatives *){NULL}, &error))
+        ARGUMENT(lw_derivatives_create(model, &solving, NULL, NULL, NULL))
+        ARGUMENT(lw_derivatives_create(model, &(lw_solver_options){.method = "none"}, NULL,
+                                       &(lw_derivatives *){NULL}, &error))
+        MISUSE(QUIET(lw_derivatives_destroy(NULL)))
+        MISUSE(lw_derivatives_solver(NULL) == NULL)
+        ARGUMENT(lw_derivatives_of_accelerations(NULL, 0, q, v, NULL, &slopes, &error))
+        ARGUMENT(lw_derivatives_of_accelerations(derivatives, 0, NULL, v, NULL, &slopes, &error))
+        ARGUMENT(lw_derivatives_of_accelerations(derivatives, 0, q, nan2, NULL, &slopes, NULL))
+        ARGUMENT(lw_derivatives_of_accelerations(derivatives, NAN, q, v, NULL, &slopes, &error))
+        ARGUMENT(lw_derivatives_of_accelerations(derivatives, 0, q, v, NULL, NULL, &error))
+        ARGUMENT(lw_derivatives_of_forces(NULL, 0, q, v, v, out, NULL, NULL, &error))
+        ARGUMENT(lw_derivatives_of_forces(derivatives, 0, q, v, NULL, out, NULL, NULL, &error))
+        ARGUMENT(lw_derivatives_of_forces(derivatives, 0, q, v, nan2, out, NULL, NULL, NULL))
+        /* --- linearise.h --- */
+        MISUSE(QUIET(lw_linearise_defaults(NULL, &(lw_linearise_options){0})))
+        MISUSE(QUIET(lw_linearise_defaults(model, NULL)))
+        ARGUMENT(lw_linearise(NULL, &near, &(lw_linear_system *){NULL}, &error))
+        ARGUMENT(lw_linearise(model, NULL, &(lw_linear_system *){NULL}, &error))
+        ARGUMENT(lw_linearise(model, &near, NULL, NULL))
+        ARGUMENT(lw_linearise(model, &(lw_linearise_options){.q = nan2}, &(lw_linear_system *){NULL}, &error))
+        ARGUMENT(lw_linearise(model, &(lw_linearise_options){.t = NAN}, &(lw_linear_system *){NULL}, &error))
+        ARGUMENT(lw_linear_system_write(NULL, "x.mat", &error))
+        MISUSE(QUIET(lw_linear_system_destroy(NULL)))
+        /* --- equilibrium.h --- */
+        ARGUMENT(lw_equilibrium_find(NULL, &near, &(lw_equilibrium *){NULL}, &error))
+        ARGUMENT(lw_equilibrium_find(model, NULL, &(lw_equilibrium *){NULL}, &error))
+        ARGUMENT(lw_equilibrium_find(model, &near, NULL, NULL))
+        ARGUMENT(
+            lw_equilibrium_find(model, &(lw_linearise_options){.q = nan2}, &(lw_equilibrium *){NULL}, &error))
+        MISUSE(QUIET(lw_equilibrium_destroy(NULL)))
+        ARGUMENT(lw_modes_find(NULL, &near, &(lw_modes *){NULL}, &error))
+        ARGUMENT(lw_modes_find(model, NULL, &(lw_modes *){NULL}, &error))
+        ARGUMENT(lw_modes_find(model, &near, NULL, NULL))
+        ARGUMENT(lw_modes_find(model, &(lw_linearise_options){.q = nan2}, &(lw_modes *){NULL}, &error))
+        MISUSE(QUIET(lw_modes_destroy(NULL)))
         /* --- simulate.h --- */
         MISUSE(lw_method_at(-1).name == NULL)
         MISUSE(lw_method_at(999).name == NULL)

@@ -30,10 +30,11 @@ static lw_status refuse_massless(const lw_model *model, lw_error *error) {
         const lw_direction *first = lw_directions_at(directions, 0);
         char object[160];
         snprintf(object, sizeof object, "body \"%s\"", first->body_name);
-        status = lw_fail(error, LW_ERROR_UNSUPPORTED, object, "give it a small mass or inertia",
-                         "its %s moves no mass: the derivatives of such a motion follow from the balance of its "
-                         "forces, which this analysis does not differentiate",
-                         first->text);
+        status =
+            lw_fail(error, LW_ERROR_UNSUPPORTED, object, "give it a small mass or inertia",
+                    "its %s moves no mass: the derivatives of such a motion follow from the balance of its "
+                    "forces, which this analysis does not differentiate",
+                    first->text);
     }
     lw_directions_destroy(directions);
     return status;
@@ -61,8 +62,8 @@ static void list_free(lw_derivatives *d) {
         if (!d->prescribed[k]) d->free[d->free_count++] = k;
 }
 
-/* The derivatives of couplings are those of constant factors: the rows are looked at in several positions, and
- * a coupling whose row is another one there is refused. */
+/* The derivatives of couplings are those of constant factors: the rows are looked at in several positions,
+ * and a coupling whose row is another one there is refused. */
 static lw_status check_couplings(lw_derivatives *d, lw_error *error) {
     const lw_model *model = d->model;
     double *q = LW_NEW(d->arena, double, model->nq + 1), *v = d->residual;
