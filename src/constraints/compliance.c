@@ -49,7 +49,7 @@ void lw_compliance_destroy(lw_compliance *c) {
     lw_arena_destroy(c->arena);
 }
 
-/* Workspace for rows rows of closures and constraints. */
+/* Workspace for so many rows of closures and constraints. */
 static bool create_dense(lw_compliance *c, size_t rows) {
     const size_t most = 6 * (size_t)c->compliant;
     c->rows = lw_independence_create(c->model, c->system->rows, true);

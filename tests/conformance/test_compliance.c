@@ -365,7 +365,7 @@ static void random_loops_share(void **state) {
 static void units_do_not_matter(void **state) {
     (void)state;
     int compared = 0;
-    for (int seed = 1; seed <= SEEDS; seed++)
+    for (int seed = 1; seed <= SEEDS; seed += 3)
         for (int way = 0; way < 3; way++) {
             const double scale = way < 2 ? 1e3 : 1024;
             const int with = way == 1;

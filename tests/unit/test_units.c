@@ -42,6 +42,8 @@ static const char *const si[LW_QUANTITIES] = {
     [LW_TURNING_STIFFNESS] = "N m/rad",
     [LW_TURNING_DAMPING] = "N m s/rad",
     [LW_POWER] = "W",
+    [LW_COMPLIANCE] = "m/N",
+    [LW_TURNING_COMPLIANCE] = "rad/(N m)",
 };
 
 /* Torque and stiffness against turning differ by a radian only, which is no dimension. */
