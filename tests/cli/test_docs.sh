@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every command in the documents runs. A command is a line of four spaces and "linkwork ..."; what follows two spaces and a "#" is a comment.
-# Models that a document asks to be saved ("Save this as `NAME`") are taken from it; problems/ is at hand, and so is README's gantry.
+# Models that a document asks to be saved ("Save this as `NAME`") are taken from it; problems/ is at hand, and so are README's gantry and the leg of tutorial 5.
 source "$(dirname "$0")/support.sh" "$@"
 
 ran=0
@@ -10,8 +10,9 @@ for document in "$source_dir"/docs/*.md "$source_dir"/docs/tutorial/*.md; do
     mkdir "$folder" && cd "$folder"
     ln -s "$source_dir/problems" problems
     cp "$source_dir/problems/gantry/model.yaml" gantry.yaml
+    cp "$source_dir/docs/tutorial/leg.urdf" leg.urdf
     awk '/[Ss]ave this as `/ {file = $0; sub(/.*[Ss]ave this as `/, "", file); sub(/`.*/, "", file)}
-         /^```(yaml|csv)$/ {inside = 1; next} /^```$/ {if (inside) file = ""; inside = 0}
+         /^```(yaml|csv|xml)$/ {inside = 1; next} /^```$/ {if (inside) file = ""; inside = 0}
          inside && file != "" {print >file}' "$document"
     while IFS= read -r line; do
         command=$(sed -E 's/^    //; s/  +#.*$//' <<<"$line")

@@ -76,7 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     DEMAND((status == LW_OK) == (spec != NULL));
     check_report(report, status == LW_OK);
     for (size_t k = 0; k < lw_import_notes_size(options.notes); k++)
-        DEMAND(lw_import_notes_get(options.notes, k)->kind[0] && lw_import_notes_get(options.notes, k)->count > 0);
+        DEMAND(lw_import_notes_get(options.notes, k)->kind[0] &&
+               lw_import_notes_get(options.notes, k)->count > 0);
     lw_model *model = spec ? compile(spec) : NULL;
     if (model) write_and_read(spec);
     lw_model_destroy(model);

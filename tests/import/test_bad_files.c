@@ -183,14 +183,16 @@ static void test_speed(void **state) {
     assert_non_null(text);
     at += sprintf(at, "<robot name=\"chain\">\n");
     for (int k = 0; k <= 100; k++)
-        at += sprintf(at,
-                      "<link name=\"l%d\"><inertial><origin xyz=\"0 0 0.1\"/><mass value=\"1\"/><inertia ixx=\"1\" "
-                      "iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial><visual><geometry><box size=\"1 1 "
-                      "1\"/></geometry></visual></link>\n",
-                      k);
+        at += sprintf(
+            at,
+            "<link name=\"l%d\"><inertial><origin xyz=\"0 0 0.1\"/><mass value=\"1\"/><inertia ixx=\"1\" "
+            "iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/></inertial><visual><geometry><box size=\"1 1 "
+            "1\"/></geometry></visual></link>\n",
+            k);
     for (int k = 1; k <= 100; k++)
         at += sprintf(at,
-                      "<joint name=\"j%d\" type=\"revolute\"><parent link=\"l%d\"/><child link=\"l%d\"/><origin xyz=\"0 0 "
+                      "<joint name=\"j%d\" type=\"revolute\"><parent link=\"l%d\"/><child "
+                      "link=\"l%d\"/><origin xyz=\"0 0 "
                       "1\"/><axis xyz=\"0 1 0\"/><limit lower=\"-1\" upper=\"1\"/></joint>\n",
                       k, k - 1, k);
     at += sprintf(at, "</robot>\n");
@@ -211,7 +213,7 @@ static void test_speed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_listed), cmocka_unit_test(test_deep),  cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_listed),  cmocka_unit_test(test_deep),  cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_cut_off), cmocka_unit_test(test_speed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,8 +148,7 @@ static void test_urdf_tree(void **state) {
 static void test_urdf_loops(void **state) {
     (void)state;
     static const char *const files[] = {"loop_second_parent.urdf", "loop_urdf_plus.urdf",
-                                        "loop_constraint.urdf",    "loop_drake.urdf",
-                                        "loop_3d.urdf"};
+                                        "loop_constraint.urdf", "loop_drake.urdf", "loop_3d.urdf"};
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         print_message("%s\n", files[k]);
         compare(files[k], NULL, "four_bar.yaml");

@@ -74,11 +74,24 @@ static void collect_model(lw_sdf *sdf, const lw_xml *element, int scope, const l
 static void collect_include(lw_sdf *sdf, const lw_xml *include, int scope, bool is_static);
 
 static void collect_parts(lw_sdf *sdf, const lw_xml *element, int scope, bool is_static) {
-    static const char *const passed[] = {"pose",         "static",     "self_collide",    "allow_auto_disable",
-                                         "enable_wind",  "gravity",    "physics",         "scene",
-                                         "light",        "gui",        "magnetic_field",  "atmosphere",
-                                         "wind",         "audio",      "spherical_coordinates",
-                                         "state",        "actor",      "drake:ball_constraint"};
+    static const char *const passed[] = {"pose",
+                                         "static",
+                                         "self_collide",
+                                         "allow_auto_disable",
+                                         "enable_wind",
+                                         "gravity",
+                                         "physics",
+                                         "scene",
+                                         "light",
+                                         "gui",
+                                         "magnetic_field",
+                                         "atmosphere",
+                                         "wind",
+                                         "audio",
+                                         "spherical_coordinates",
+                                         "state",
+                                         "actor",
+                                         "drake:ball_constraint"};
     lw_importer *importer = sdf->importer;
     for (const lw_xml *part = element->first; part && !importer->out_of_memory; part = part->next) {
         const bool link = lw_xml_is(part, "link"), joint = lw_xml_is(part, "joint"),
@@ -283,11 +296,11 @@ static void free_groups(lw_sdf *sdf) {
         const lw_sdf_item *link = &sdf->items[k];
         if (link->kind != LW_SDF_LINK || link->is_static || group_of(sdf, k) != k) continue;
         const lw_pose none = lw_pose_none();
-        lw_joint_spec joint = {
-            .name = lw_import_own_name(importer, &importer->joints, lw_import_print(importer, "%s.free", link->body)),
-            .type = LW_JOINT_FREE,
-            .bodies = {LW_GROUND, link->body},
-            .place = link->element->place};
+        lw_joint_spec joint = {.name = lw_import_own_name(importer, &importer->joints,
+                                                          lw_import_print(importer, "%s.free", link->body)),
+                               .type = LW_JOINT_FREE,
+                               .bodies = {LW_GROUND, link->body},
+                               .place = link->element->place};
         lw_import_geometry(&joint, &link->world, &none, none.p, NULL, NULL);
         lw_import_add_joint(importer, &joint);
     }
@@ -299,8 +312,8 @@ static void add_frame(lw_sdf *sdf, const lw_sdf_item *frame) {
     const bool ground = link < 0 || sdf->items[link].is_static;
     const lw_pose carrier = ground ? lw_pose_none() : lw_sdf_world(sdf, link),
                   pose = lw_pose_between(&carrier, &frame->world);
-    const char *name = lw_import_name(importer, &importer->bodies, short_name(sdf, frame),
-                                      frame->element->place, "frame");
+    const char *name =
+        lw_import_name(importer, &importer->bodies, short_name(sdf, frame), frame->element->place, "frame");
     lw_import_add_frame(importer, name, ground ? LW_GROUND : sdf->items[link].body, &pose,
                         frame->element->place);
 }
@@ -322,11 +335,10 @@ static void fill_spec(lw_sdf *sdf) {
         if (item->kind == LW_SDF_LINK) lw_sdf_add_link(sdf, item);
         if (item->kind == LW_SDF_FRAME) add_frame(sdf, item);
         if (item->kind != LW_SDF_JOINT) continue;
-        item->own[0] =
-            item->type == LW_JOINT_TYPES
-                ? short_name(sdf, item)
-                : lw_import_name(importer, &importer->joints, short_name(sdf, item), item->element->place,
-                                 "joint");
+        item->own[0] = item->type == LW_JOINT_TYPES
+                           ? short_name(sdf, item)
+                           : lw_import_name(importer, &importer->joints, short_name(sdf, item),
+                                            item->element->place, "joint");
     }
     for (int k = 0; k < sdf->count; k++) {
         lw_sdf_item *item = &sdf->items[k];

@@ -118,8 +118,7 @@ static void read_limits(lw_urdf *urdf, const lw_xml *element, lw_urdf_joint *joi
     double values[2] = {0, 0};
     for (int k = 0; k < 2; k++)
         if (ends[k])
-            values[k] =
-                lw_xml_limit(importer, ends[k]->value, ends[k]->place, joint->object, ends[k]->name);
+            values[k] = lw_xml_limit(importer, ends[k]->value, ends[k]->place, joint->object, ends[k]->name);
     if (lw_xml_get(limit, "effort") || lw_xml_get(limit, "velocity"))
         lw_import_note_of(importer, limit->place, "limits of effort and velocity", "they limit nothing here");
     const char *type = lw_xml_get(element, "type");
@@ -287,7 +286,8 @@ static void add_body(lw_urdf *urdf, const lw_urdf_link *link) {
     lw_body_spec body = {.name = link->body, .mass = link->mass, .place = link->element->place};
     memcpy(body.com, link->com, sizeof body.com);
     memcpy(body.inertia, link->inertia, sizeof body.inertia);
-    for (int k = 0; k < urdf->link_count && urdf->joined > 0; k++) { /* those that a closure has made parts of it */
+    for (int k = 0; k < urdf->link_count && urdf->joined > 0;
+         k++) { /* those that a closure has made parts of it */
         const lw_urdf_link *part = &urdf->links[k];
         if (part != link && part->carrier == link - urdf->links && !part->massless)
             lw_inertia_add(&body, part->mass, part->com, part->inertia, &part->in_carrier);

@@ -87,7 +87,7 @@ static bool read_axis(lw_sdf *sdf, lw_sdf_item *joint, const lw_xml *axis, doubl
                             false);
         if (frame == LW_SDF_NONE) return false;
     } else if (sdf->version <= 4 || (sdf->version <= 6 && lw_sdf_flag(importer, axis, joint->object,
-                                                                     "use_parent_model_frame", false)))
+                                                                      "use_parent_model_frame", false)))
         frame = joint->scope;
     if (frame == LW_SDF_NONE) {
         lw_v3_copy(given, out);
@@ -116,9 +116,10 @@ void lw_sdf_read_joint(lw_sdf *sdf, lw_sdf_item *joint) {
         const lw_xml *axis = lw_xml_child(joint->element, names[k]);
         lw_v3_set(joint->axes[k], 0, 0, 1);
         if (!axis)
-            lw_import_fault(sdf->importer, joint->element->place, joint->object,
-                            lw_import_print(sdf->importer, "give <%s><xyz>0 0 1</xyz></%s>", names[k], names[k]),
-                            "a %s joint needs <%s>", types[kind].name, names[k]);
+            lw_import_fault(
+                sdf->importer, joint->element->place, joint->object,
+                lw_import_print(sdf->importer, "give <%s><xyz>0 0 1</xyz></%s>", names[k], names[k]),
+                "a %s joint needs <%s>", types[kind].name, names[k]);
         else
             (void)read_axis(sdf, joint, axis, joint->axes[k]);
     }
@@ -203,8 +204,8 @@ static void add_two_hinges(lw_sdf *sdf, lw_sdf_item *joint, const lw_pose frames
                                              lw_import_print(importer, "%s.between", joint->own[0]));
     const lw_body_spec body = {.name = between, .place = joint->element->place};
     lw_import_add_body(importer, &body);
-    joint->own[1] = lw_import_own_name(importer, &importer->joints,
-                                       lw_import_print(importer, "%s.axis2", joint->own[0]));
+    joint->own[1] =
+        lw_import_own_name(importer, &importer->joints, lw_import_print(importer, "%s.axis2", joint->own[0]));
     joint->coordinates[1] = 0;
     lw_joint_spec first = {.name = joint->own[0],
                            .type = LW_JOINT_REVOLUTE,
@@ -303,10 +304,10 @@ static void add_gearbox(lw_sdf *sdf, const lw_sdf_item *joint) {
         lw_m3_mul_v(joint->world.R, joint->axes[k], direction);
         hinges[k] = hinge_of(sdf, reference, joint->sides[k], direction, &sense);
         if (!hinges[k]) {
-            lw_import_fault(importer, element->place, joint->object,
-                            "join them by a revolute joint about that axis",
-                            "no hinge about <%s> joins \"%.60s\" and the reference body", k ? "axis2" : "axis",
-                            joint->sides[k] >= 0 ? sdf->items[joint->sides[k]].full : "world");
+            lw_import_fault(
+                importer, element->place, joint->object, "join them by a revolute joint about that axis",
+                "no hinge about <%s> joins \"%.60s\" and the reference body", k ? "axis2" : "axis",
+                joint->sides[k] >= 0 ? sdf->items[joint->sides[k]].full : "world");
             return;
         }
         factors[k] = k == 0 ? ratio * sense : sense;
@@ -321,9 +322,9 @@ static void add_mimic(lw_sdf *sdf, const lw_sdf_item *joint, int which, const lw
     const lw_xml *mimic = lw_xml_child(axis, "mimic");
     if (!mimic) return;
     const char *name = lw_xml_need(importer, mimic, joint->object, "joint"), *of = lw_xml_get(mimic, "axis");
-    const int item = name ? lw_sdf_find(sdf, joint->scope, name, lw_xml_place(mimic, "joint"), joint->object,
-                                        false)
-                          : LW_SDF_NONE;
+    const int item =
+        name ? lw_sdf_find(sdf, joint->scope, name, lw_xml_place(mimic, "joint"), joint->object, false)
+             : LW_SDF_NONE;
     if (item == LW_SDF_NONE) return;
     const int other = of && strcmp(of, "axis2") == 0;
     const lw_sdf_item *leader = item >= 0 ? &sdf->items[item] : NULL;
@@ -341,8 +342,8 @@ static void add_mimic(lw_sdf *sdf, const lw_sdf_item *joint, int which, const lw
     const char *const joints[2] = {joint->own[which], leader->own[other]};
     const int coordinates[2] = {joint->coordinates[which], leader->coordinates[other]};
     const double factors[2] = {1, -multiplier};
-    lw_import_add_coupling(importer, lw_import_print(importer, "%s.mimic", joint->own[0]), joints, coordinates,
-                           factors, offset - multiplier * reference, mimic->place);
+    lw_import_add_coupling(importer, lw_import_print(importer, "%s.mimic", joint->own[0]), joints,
+                           coordinates, factors, offset - multiplier * reference, mimic->place);
 }
 
 void lw_sdf_add_relations(lw_sdf *sdf, lw_sdf_item *joint) {

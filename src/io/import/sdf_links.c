@@ -40,7 +40,8 @@ static bool read_geometry(lw_sdf *sdf, const lw_xml *geometry, const char *objec
         const lw_xml *uri = lw_xml_child(solid, "uri");
         shape->kind = LW_SHAPE_MESH;
         (void)lw_sdf_vector(importer, solid, object, "scale", 3, shape->size);
-        shape->mesh = uri && uri->text[0] ? lw_import_mesh(importer, uri->text, uri->text_place, object) : NULL;
+        shape->mesh =
+            uri && uri->text[0] ? lw_import_mesh(importer, uri->text, uri->text_place, object) : NULL;
         return shape->mesh != NULL;
     }
     lw_import_note_of(importer, solid->place, lw_import_print(importer, "<%.40s> shapes", solid->name),
@@ -122,7 +123,7 @@ static void read_inertial(lw_sdf *sdf, const lw_sdf_item *link, lw_body_spec *bo
 }
 
 static void note_rest(lw_sdf *sdf, const lw_sdf_item *link) {
-    static const char *const known[] = {"pose",    "inertial",     "visual",  "collision",
+    static const char *const known[] = {"pose",    "inertial",     "visual",    "collision",
                                         "gravity", "self_collide", "kinematic", "must_be_base_link"};
     lw_importer *importer = sdf->importer;
     for (const lw_xml *part = link->element->first; part; part = part->next) {
@@ -141,7 +142,8 @@ static void note_rest(lw_sdf *sdf, const lw_sdf_item *link) {
                               lw_import_print(importer, "<%.40s> of links", part->name), "passed over");
     }
     if (!lw_sdf_flag(importer, link->element, link->object, "gravity", true))
-        lw_import_note_of(importer, link->element->place, "links without gravity", "gravity acts on them here");
+        lw_import_note_of(importer, link->element->place, "links without gravity",
+                          "gravity acts on them here");
     if (lw_sdf_flag(importer, link->element, link->object, "kinematic", false))
         lw_import_note_of(importer, link->element->place, "kinematic links", "forces move them here");
 }

@@ -19,7 +19,7 @@ typedef struct lw_sdf_item {
     const lw_xml *element;
     int scope; /* the model that it is in; LW_SDF_WORLD */
     bool is_static;
-    const lw_xml *pose; /* NULL: none; of an included model that of <include> */
+    const lw_xml *pose;    /* NULL: none; of an included model that of <include> */
     const char *placement; /* of a model: its frame that the pose places; NULL: its own */
     lw_pose raw;           /* as given, */
     int relative_to;       /* relative to this item, */
@@ -30,10 +30,10 @@ typedef struct lw_sdf_item {
     const char *body; /* what stands for it in the spec */
     int group;        /* of links that joints connect: another one of it, or itself; -1 - ... */
     /* joint: its sides, and by what names its coordinates go in the spec */
-    int sides[2];          /* links, LW_SDF_WORLD */
-    const char *own[2];    /* joint of the spec for axis and axis2; NULL: none */
-    int coordinates[2];    /* and which of its coordinates */
-    double axes[2][3];     /* unit vectors in the joint's frame */
+    int sides[2];       /* links, LW_SDF_WORLD */
+    const char *own[2]; /* joint of the spec for axis and axis2; NULL: none */
+    int coordinates[2]; /* and which of its coordinates */
+    double axes[2][3];  /* unit vectors in the joint's frame */
     lw_joint_type type;
 } lw_sdf_item;
 

@@ -86,8 +86,8 @@ int lw_sdf_find(lw_sdf *sdf, int scope, const char *name, lw_place place, const 
     if (strcmp(name, "__model__") == 0) return scope;
     if (strcmp(name, "world") == 0) return LW_SDF_WORLD;
     const char *around = scope >= 0 ? sdf->items[scope].full : "";
-    const char *full =
-        scope >= 0 ? lw_import_print(importer, "%s::%s", around, name) : lw_import_print(importer, "%s", name);
+    const char *full = scope >= 0 ? lw_import_print(importer, "%s::%s", around, name)
+                                  : lw_import_print(importer, "%s", name);
     const size_t length = strlen(full);
     const char *tail = "::__model__";
     if (length > strlen(tail) && strcmp(full + length - strlen(tail), tail) == 0)
@@ -239,7 +239,8 @@ static void attach(lw_sdf *sdf, int index, int *chain, int *next) {
 
 void lw_sdf_resolve(lw_sdf *sdf) {
     lw_importer *importer = sdf->importer;
-    int *chain = LW_NEW(importer->arena, int, 2 * sdf->count + 4), *next = LW_NEW(importer->arena, int, sdf->count + 1);
+    int *chain = LW_NEW(importer->arena, int, 2 * sdf->count + 4),
+        *next = LW_NEW(importer->arena, int, sdf->count + 1);
     if (!chain || !next) {
         importer->out_of_memory = true;
         return;

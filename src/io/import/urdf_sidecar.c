@@ -83,7 +83,8 @@ static void read_loop(lw_urdf *urdf, const lw_yaml *pair, const lw_yaml *type, s
 /* UJOINT_XY: the axes of its two letters; false if it is not of this form. */
 static bool universal_axes(const char *type, double axis[3], double second[3]) {
     if (strncasecmp(type, "UJOINT_", 7) != 0 || strlen(type) != 9) return false;
-    const char *letters = "XYZ", *first = strchr(letters, type[7] & ~32), *next = strchr(letters, type[8] & ~32);
+    const char *letters = "XYZ", *first = strchr(letters, type[7] & ~32),
+               *next = strchr(letters, type[8] & ~32);
     if (!first || !next || first == next || !*first || !*next) return false;
     for (int k = 0; k < 3; k++) axis[k] = k == first - letters, second[k] = k == next - letters;
     return true;
