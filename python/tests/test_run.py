@@ -189,6 +189,7 @@ def test_wrong_options(four_bar, wrong, kind, says):
         four_bar.run(**wrong)
 
 
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer keeps freed memory in quarantine")
 def test_nothing_is_left_behind():
     """Thousands of objects: the memory of the process stays where it is."""
     def resident() -> int:
