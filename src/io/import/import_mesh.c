@@ -108,6 +108,25 @@ static bool split(lw_importer *importer, const char *uri, lw_mesh_search *search
     return true;
 }
 
+/* A path that leads elsewhere may go no further than to what lies beside the folder of the file, where meshes
+ * often are, unless any path is allowed: a file from elsewhere shall not look at the files of its user. */
+static bool is_near(const lw_importer *importer, const lw_mesh_search *search) {
+    const bool leads_away = search->path[0] == '/' || strstr(search->path, "..");
+    if (importer->options.any_path || !leads_away) return true;
+    char *file = realpath(importer->file, NULL), *found = realpath(search->found, NULL);
+    bool near = false;
+    if (file && found) {
+        size_t length = strlen(file);
+        for (int level = 0; level < 2; level++) { /* the folder of the file, and that around it */
+            while (length > 0 && file[length - 1] != '/') length--;
+            if (level == 0 && length > 1) length--;
+        }
+        near = length > 1 && strncmp(file, found, length) == 0;
+    }
+    free(file), free(found);
+    return near;
+}
+
 const lw_mesh_spec *lw_import_mesh(lw_importer *importer, const char *uri, lw_place place,
                                    const char *object) {
     lw_mesh_search *search = LW_NEW(importer->arena, lw_mesh_search, 1);
@@ -124,6 +143,11 @@ const lw_mesh_spec *lw_import_mesh(lw_importer *importer, const char *uri, lw_pl
     if (!split(importer, uri, search) || !find(importer, search)) {
         lw_import_warning_once(importer, "mesh", place, object, "name its folder by --package-path",
                                "mesh \"%.200s\" was not found and is not drawn", uri);
+        return NULL;
+    }
+    if (!is_near(importer, search)) {
+        lw_import_warning_once(importer, "mesh outside", place, object, "allow other places by --allow-path",
+                               "mesh \"%.200s\" lies outside the folder of the file and is not drawn", uri);
         return NULL;
     }
     lw_mesh_spec *mesh = LW_NEW(importer->arena, lw_mesh_spec, 1);

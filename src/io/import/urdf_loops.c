@@ -1,12 +1,12 @@
 /* urdf_loops.c - loops in a URDF: closures and couplings that extensions of the format say.
  *
- *   <loop name type>        URDF+ (Chignoli and others 2024): <predecessor link>, <successor link>, each with an
- *                           <origin> in it, or <predecessor_origin> and <successor_origin> beside them; <axis>
- *   <coupling name>         URDF+: <predecessor link>, <successor link>, <ratio value>: along the ways from their
- *                           nearest common ancestor, sum of the successor's coordinates = ratio times the sum of
- *                           the predecessor's
- *   <constraint name type>  <parent link>, <parent_origin>, <parent_axis> and the same of the child
- *   <drake:ball_constraint> bodies A and B, points p_AP and p_BQ
+ *   <loop name type>         URDF+ (Chignoli and others 2024): <predecessor link>, <successor link>, each with
+ *                            an <origin> in it, or <predecessor_origin>, <successor_origin> beside; <axis>
+ *   <coupling name>          URDF+: <predecessor link>, <successor link>, <ratio value>: along the ways from
+ *                            their nearest common ancestor, sum of the successor's coordinates = ratio times
+ *                            the sum of the predecessor's
+ *   <constraint name type>   <parent link>, <parent_origin>, <parent_axis> and the same of the child
+ *   <drake:ball_constraint>  bodies A and B, points p_AP and p_BQ
  *
  * The second joint with the same child needs nothing here (import_urdf.c), robot.yaml is read by
  * urdf_sidecar.c. With loops as joints, a weld that closes a loop makes one body of two: the link at its end
