@@ -83,7 +83,7 @@ test-gltf: setup ## every problem as .glb, judged by Khronos' gltf-validator (np
 	@cmake --build build -j $(JOBS) --target glb-of
 	@bash tests/export/validate build
 
-test-import: setup ## imports of URDF judged by Pinocchio and MuJoCo (pip fetches them), and every method on them
+test-import: setup ## imports of URDF and MJCF judged by Pinocchio and MuJoCo (pip fetches them), and every method on them
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
 	@cmake --build build -j $(JOBS) --target import-probe linkwork-program
 	@bash tests/import/judges/run build

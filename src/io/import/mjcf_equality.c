@@ -5,8 +5,8 @@
  *   weld      two frames coincide: a weld that is cut. Rotation of body 2 in body 1 is relpose's, and the
  *             anchor of body 2 lies at its position; without relpose all is as drawn.
  *   joint     y - y0 = sum a_k (x - x0)^k with the drawn coordinates x0, y0: a coupling.
- *   tendon    the same with the lengths of fixed tendons; of the second tendon only a_0 and a_1. A tendon of two
- *             sites that keeps its length: a distance.
+ *   tendon    the same with the lengths of fixed tendons; of the second tendon only a_0 and a_1. A tendon of
+ *             two sites that keeps its length: a distance.
  *
  * Two connects between the same bodies are a hinge: with loops = joints they become a revolute joint, if the
  * two points are as far from each other on both bodies.
