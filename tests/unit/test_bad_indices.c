@@ -64,6 +64,7 @@ static void model_answers(const lw_model *model, int k) {
     assert_int_equal(sense, 0);
     assert_int_equal(lw_model_loop_joint(model, 0, k, NULL), -1);
     assert_int_equal(lw_model_loop_base(model, k), -1);
+    assert_false(lw_model_joint_merged(model, k));
 }
 
 static void test_model(void **state) {
@@ -148,6 +149,8 @@ static void test_spec(void **state) {
         lw_spec_set_gravity(specs[s], NULL);
     }
     assert_null(lw_spec_name(NULL));
+    assert_int_equal(lw_spec_welds(NULL), LW_WELDS_MERGE);
+    assert_int_equal(lw_model_merged_count(NULL), 0);
     assert_null(lw_spec_file(NULL));
     assert_null(lw_spec_gravity(NULL));
     assert_null(lw_spec_run(NULL));

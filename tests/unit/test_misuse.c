@@ -216,6 +216,8 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_spec_set_file(NULL, "f"))
         MISUSE(QUIET(lw_spec_set_gravity(NULL, three)))
         MISUSE(QUIET(lw_spec_set_gravity(spec, NULL)))
+        ARGUMENT(lw_spec_set_welds(NULL, LW_WELDS_KEEP))
+        ARGUMENT(lw_spec_set_welds(spec, (lw_welds)7))
         ARGUMENT(lw_spec_add_parameter(NULL, "p", 1))
         ARGUMENT(lw_spec_add_parameter(spec, NULL, 1))
         ARGUMENT(lw_spec_set_parameter(NULL, "L", 1, &error))
