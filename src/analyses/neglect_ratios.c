@@ -18,6 +18,7 @@
  */
 #include "analyses/neglect_ratios.h"
 #include "model/compile/compile.h"
+#include "model/spec/parts.h"
 #include "model/spec/spec_storage.h"
 
 #include <math.h>
@@ -181,7 +182,7 @@ static void look_at(const lw_model *model, const lw_body_spec *body, lw_neglect_
 /* The ratios relative to the largest mass, the largest moment, and the other mass attached at the points of
  * the body. */
 static void measure(const lw_model *model, const extremes *of, const double second_moments[6],
-                    lw_neglect_ratios *b) {
+                    const lw_placement *at, lw_neglect_ratios *b) {
     double other = b->label == of->heavy_body ? of->next : of->heaviest;
     double heaviest = of->heaviest, greatest = of->greatest;
     const double *axes = model->bodies[b->label].frame.R; /* the user's in the internal ones */
@@ -193,6 +194,8 @@ static void measure(const lw_model *model, const extremes *of, const double seco
         const double y[3] = {axes[column[k]], axes[3 + column[k]], axes[6 + column[k]]};
         lw_s3_mul_v(R, y, part);
         own[k] = lw_v3_dot(x, part);
+        /* The spec has the inertia of a body of a mirrored part as it is before it is mirrored. */
+        if (at) own[k] *= at->D[row[k]] * at->D[column[k]];
     }
     b->heaviest = heaviest;
     b->mass_ratio = heaviest > 0 ? b->mass / heaviest : 1;
@@ -218,7 +221,10 @@ lw_status lw_weigh_bodies(const lw_spec *spec, lw_neglect_ratios **bodies, lw_er
     int *set = calloc(labels, sizeof *set);
     extremes *of = calloc(labels, sizeof *of);
     double(*second_moments)[6] = calloc(labels, sizeof *second_moments);
-    if (!list || !set || !of || !second_moments) {
+    lw_arena *scratch = lw_arena_create(NULL);
+    lw_placements parts = {.items = NULL};
+    if (!list || !set || !of || !second_moments || !scratch ||
+        lw_placements_create(spec, scratch, &parts) != LW_OK) {
         free(list);
         status = lw_out_of_memory(error);
     } else {
@@ -234,11 +240,13 @@ lw_status lw_weigh_bodies(const lw_spec *spec, lw_neglect_ratios **bodies, lw_er
         for (size_t k = 0; k < count; k++) {
             lw_neglect_ratios *b = &list[k];
             look_at(model, &spec->bodies[k], b);
-            measure(model, &of[find(set, b->label)], second_moments[b->label], b);
+            measure(model, &of[find(set, b->label)], second_moments[b->label],
+                    lw_placement_of(&parts, spec->bodies[k].name), b);
         }
         *bodies = list;
     }
     free(set), free(of), free(second_moments);
+    if (scratch) lw_arena_destroy(scratch);
     lw_model_destroy(model);
     return status;
 }

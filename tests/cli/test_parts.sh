@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Parts in the program: check of a part's file, settings, results that hold the model with its parts, files from other folders.
+source "$(dirname "$0")/support.sh" "$@"
+cp -r "$source_dir/problems/car" "$work/car"
+cd "$work"
+
+# A file that is incomplete alone is judged as a part; a model that lacks the same is not, if it has a run.
+expect 0 check car/corner.yaml
+says out 'corner.yaml: 0 errors as a part; alone it lacks a connection to ground, or to a body with mass, of body "chassis"'
+silent err
+expect 0 check car/corner.yaml --json
+json 'len(d) == 1 and d[0]["severity"] == "warning" and d[0]["object"] == "body \"chassis\""'
+(cat car/corner.yaml && echo 'run: {end: 1}') >car/whole.yaml
+expect 2 check car/whole.yaml
+says err 'body "chassis": is not connected to ground'
+
+# A fault in the part names its file and the use.
+sed 's/axis: \[1, 0.2, 0\]/axis: [0, 0, 0]/' car/corner.yaml >car/bad.yaml
+sed 's/front_left: {use: corner.yaml/front_left: {use: bad.yaml/' car/model.yaml >car/bad_model.yaml
+expect 2 check car/bad_model.yaml
+says err 'car/bad.yaml:'
+says err '(used as part "front_left", car/bad_model.yaml:17:3)'
+
+# Settings, in the file and in results, which hold the whole model.
+expect 0 run car/model.yaml --end 0.2 --out car.csv
+expect 0 run car/model.yaml --end 0.2 --set front_left.ks=30000 --json
+json 'd["final"]["outputs"]["roll"] != 0'
+mv "$work/out" wanted.json
+rm -r car/corner.yaml
+expect 0 run car.csv --end 0.2 --set front_left.ks=30000 --json
+python3 - wanted.json "$work/out" <<'PYTHON' || fail "the results do not hold the model"
+import json, sys
+a, b = (json.load(open(name))["final"] for name in sys.argv[1:])
+sys.exit(a != b)
+PYTHON
+cp "$source_dir/problems/car/corner.yaml" car/
+expect 2 run car/model.yaml --set left.ks=30000
+says err 'there is no parameter "left.ks" to set'
+expect 2 run car/model.yaml --set front_left.kx=30000
+says err 'there is no parameter "kx" to set'
+
+# Files outside the folder of the model.
+mkdir other
+sed 's/use: corner.yaml/use: ..\/car\/corner.yaml/' car/model.yaml >other/model.yaml
+expect 2 check other/model.yaml
+says err 'the file is outside the folder of the model'
+expect 0 check other/model.yaml --allow-path
+
+# Parts in parts are bounded.
+for i in $(seq 1 40); do
+    printf 'linkwork: 1\nparts: {a: {use: p%d.yaml}, b: {use: p%d.yaml}}\n' $((i + 1)) $((i + 1)) >"p$i.yaml"
+done
+printf 'linkwork: 1\nbodies: {rod: {mass: 1, inertia: [1, 1, 1]}}\njoints: {pin: {type: free, between: [ground, rod]}}\n' >p41.yaml
+expect 2 check p1.yaml
+says err 'parts lie in parts, more than 32 deep'
+expect 2 check p20.yaml
+says err 'more than 10000 parts'
+expect 0 check p38.yaml
