@@ -16,6 +16,7 @@ True
 from ._core import FileError, IntegrationError, LinkworkError, ModelError, SingularError, UnsupportedError
 from ._core import version as __version__
 from ._core import integrators, methods
+from ._analyses import Equilibrium, LinearSystem, Mode, Modes, equilibrium, linearise, modes
 from ._errors import Fault
 from ._model import Body, Joint, Model, from_bytes, load, loads
 from ._quaternions import from_scipy, to_scipy
@@ -25,7 +26,7 @@ from ._solver import Batch, Solver
 from ._spec import Spec
 
 __all__ = [
-    "Batch", "Body", "Event", "Fault", "FileError", "IntegrationError", "Joint", "LinkworkError", "Model", "ModelError",
-    "Result", "Simulation", "SingularError", "Solver", "Spec", "UnsupportedError", "from_bytes", "from_scipy",
-    "integrators", "load", "loads", "methods", "to_scipy", "__version__",
+    "Batch", "Body", "Equilibrium", "Event", "Fault", "FileError", "IntegrationError", "Joint", "LinearSystem", "LinkworkError", "Mode", "Modes", "Model", "ModelError",
+    "Result", "Simulation", "SingularError", "Solver", "Spec", "UnsupportedError", "equilibrium", "from_bytes", "from_scipy",
+    "integrators", "linearise", "load", "loads", "methods", "modes", "to_scipy", "__version__",
 ]

@@ -50,11 +50,31 @@ static void settings_free(settings_list *list) {
     Py_XDECREF(list->sequence);
 }
 
+/* A file of another format: URDF, SDF, MJCF. */
+static bool is_foreign(const char *path) {
+    const lw_import_format format = lw_import_format_of(path);
+    return format != LW_FORMAT_UNKNOWN && format != LW_FORMAT_MODEL;
+}
+
 static lw_status read_spec(const char *path, const char *text, Py_ssize_t text_size, const char *bytes,
                            Py_ssize_t byte_count, const char *name, const settings_list *settings,
                            int any_path, lw_report *report, lw_spec **spec) {
     lw_error error = {0};
     const size_t count = (size_t)settings->count;
+    if (path && is_foreign(path)) {
+        lw_import_options options;
+        lw_import_defaults(&options);
+        options.any_path = any_path;
+        lw_status status = lw_import(path, &options, report, spec);
+        for (size_t k = 0; k < count && status == LW_OK; k++) {
+            double value;
+            status = lw_read_number(settings->items[k].value, NULL, &value, &error);
+            if (status == LW_OK)
+                status = lw_spec_set_parameter(*spec, settings->items[k].name, value, &error);
+            if (status != LW_OK) lw_report_add(report, &error);
+        }
+        return status;
+    }
     if (path) {
         const lw_read_options options = {
             .settings = settings->items, .setting_count = count, .any_path = any_path};

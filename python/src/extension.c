@@ -383,6 +383,7 @@ PyMODINIT_FUNC PyInit__core(void) {
     PyObject *module = PyModule_Create(&definition);
     if (!module) return NULL;
     if (add_exceptions(module) && PyModule_AddFunctions(module, model_functions) == 0 &&
+        PyModule_AddFunctions(module, analysis_functions) == 0 &&
         PyModule_AddStringConstant(module, "version", lw_version()) == 0 &&
         add_type(module, &model_spec, "Model", &the_module.model_type) &&
         add_type(module, &solver_spec, "Solver", NULL) && add_type(module, &batch_spec, "Batch", NULL) &&

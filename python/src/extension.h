@@ -98,7 +98,7 @@ PyObject *ledger_of(const lw_ledger *ledger);
 
 bool is_model(PyObject *object, model_object **model);
 extern PyType_Spec model_spec, solver_spec, batch_spec, simulation_spec, recording_spec;
-extern PyMethodDef model_functions[];
+extern PyMethodDef model_functions[], analysis_functions[];
 
 /* Frees the memory of an object of one of our types and drops its reference to the type. */
 void object_free(PyObject *self);

@@ -1,0 +1,180 @@
+/* ext_analyses.c - linear systems, positions of rest and modes as dictionaries, for linkwork/_analyses.py. */
+#include "extension.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Options with what they point to. */
+typedef struct analysis {
+    model_object *model;
+    lw_linearise_options options;
+    numbers q, v, inputs, states;
+    PyObject *list, *method;
+    const char **names;
+} analysis;
+
+static void analysis_release(analysis *a) {
+    numbers_release(&a->q);
+    numbers_release(&a->v);
+    numbers_release(&a->inputs);
+    numbers_release(&a->states);
+    Py_CLEAR(a->list);
+    free(a->names);
+}
+
+static bool take_coordinates(analysis *a, PyObject *coordinates) {
+    if (!coordinates || coordinates == Py_None) return true;
+    a->list = PySequence_List(coordinates);
+    if (!a->list) return false;
+    a->options.coordinate_count = (int)PyList_Size(a->list);
+    a->names = calloc((size_t)a->options.coordinate_count + 1, sizeof *a->names);
+    if (!a->names) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (int k = 0; k < a->options.coordinate_count; k++) {
+        a->names[k] = PyUnicode_AsUTF8AndSize(PyList_GetItem(a->list, k), NULL);
+        if (!a->names[k]) return false;
+    }
+    a->options.coordinates = a->names;
+    return true;
+}
+
+/* (model, t, q, v, inputs, states, method, coordinates) */
+static bool analysis_of(PyObject *args, analysis *a) {
+    memset(a, 0, sizeof *a);
+    PyObject *model, *q, *v, *inputs, *states, *coordinates;
+    const char *method;
+    double t;
+    if (!PyArg_ParseTuple(args, "OdOOOOzO", &model, &t, &q, &v, &inputs, &states, &method, &coordinates) ||
+        !is_model(model, &a->model))
+        return false;
+    const lw_model *m = a->model->model;
+    lw_linearise_defaults(m, &a->options);
+    if (!numbers_read(q, "q", lw_model_q_size(m), true, &a->q) ||
+        !numbers_read(v, "v", lw_model_v_size(m), true, &a->v) ||
+        !numbers_read(inputs, "inputs", lw_model_input_count(m), true, &a->inputs) ||
+        !numbers_read(states, "states", lw_model_state_count(m), true, &a->states) ||
+        !take_coordinates(a, coordinates)) {
+        analysis_release(a);
+        return false;
+    }
+    a->options.t = t;
+    a->options.q = a->q.at, a->options.v = a->v.at;
+    a->options.inputs = a->inputs.at, a->options.states = a->states.at;
+    if (method) a->options.method = strcmp(method, "auto") == 0 ? NULL : method;
+    return true;
+}
+
+/* Puts a value, whose reference is taken, into a dictionary. */
+static bool put(PyObject *to, const char *name, PyObject *value) {
+    const bool done = value && PyDict_SetItemString(to, name, value) == 0;
+    Py_XDECREF(value);
+    return done;
+}
+
+static PyObject *texts(const char *const *names, int count) {
+    PyObject *list = PyList_New(0);
+    for (int k = 0; list && k < count; k++) {
+        PyObject *name = PyUnicode_FromString(names[k]);
+        if (!name || PyList_Append(list, name) != 0) Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+/* A matrix, also without rows or columns. */
+static PyObject *matrix(const double *values, int rows, int columns) {
+    if (rows > 0 && columns > 0) return array_of(values, rows, columns);
+    return PyObject_CallFunction(the_module.empty, "((ii))", rows, columns);
+}
+
+static PyObject *linearise(PyObject *module, PyObject *args) {
+    (void)module;
+    analysis a;
+    if (!analysis_of(args, &a)) return NULL;
+    lw_linear_system *s = NULL;
+    lw_error error = {0};
+    lw_status status;
+    Py_BEGIN_ALLOW_THREADS status = lw_linearise(a.model->model, &a.options, &s, &error);
+    Py_END_ALLOW_THREADS analysis_release(&a);
+    if (status != LW_OK) return raise_error(status, &error);
+    PyObject *d = PyDict_New();
+    const bool fine = d && put(d, "states", texts(s->state_names, s->states)) &&
+                      put(d, "inputs", texts(s->input_names, s->inputs)) &&
+                      put(d, "outputs", texts(s->output_names, s->outputs)) &&
+                      put(d, "left_out", texts(s->left_out, s->left_out_count)) &&
+                      put(d, "A", matrix(s->A, s->states, s->states)) &&
+                      put(d, "B", matrix(s->B, s->states, s->inputs)) &&
+                      put(d, "C", matrix(s->C, s->outputs, s->states)) &&
+                      put(d, "D", matrix(s->D, s->outputs, s->inputs)) &&
+                      put(d, "eigenvalues", matrix(s->eigenvalues, s->states, 2)) &&
+                      put(d, "rates", array_of(s->rates, s->states, 0)) &&
+                      put(d, "controllable", PyLong_FromLong(s->controllable)) &&
+                      put(d, "observable", PyLong_FromLong(s->observable));
+    lw_linear_system_destroy(s);
+    if (!fine) Py_CLEAR(d);
+    return d;
+}
+
+static PyObject *equilibrium(PyObject *module, PyObject *args) {
+    (void)module;
+    analysis a;
+    if (!analysis_of(args, &a)) return NULL;
+    lw_equilibrium *e = NULL;
+    lw_error error = {0};
+    lw_status status;
+    const lw_model *m = a.model->model;
+    Py_BEGIN_ALLOW_THREADS status = lw_equilibrium_find(m, &a.options, &e, &error);
+    Py_END_ALLOW_THREADS analysis_release(&a);
+    if (status != LW_OK) return raise_error(status, &error);
+    PyObject *d = PyDict_New();
+    const bool fine = d && put(d, "converged", PyBool_FromLong(e->converged)) &&
+                      put(d, "stable", PyBool_FromLong(e->stable)) &&
+                      put(d, "neutral", PyLong_FromLong(e->neutral)) &&
+                      put(d, "residual", PyFloat_FromDouble(e->residual)) &&
+                      put(d, "q", array_of(e->q, lw_model_q_size(m), 0)) &&
+                      put(d, "states", array_of(e->states, lw_model_state_count(m), 0)) &&
+                      put(d, "reactions", matrix(e->reactions, lw_model_joint_count(m), 6)) &&
+                      put(d, "unique", array_of_flags(e->unique, lw_model_joint_count(m), 6)) &&
+                      put(d, "unbalanced", PyUnicode_FromString(e->unbalanced));
+    lw_equilibrium_destroy(e);
+    if (!fine) Py_CLEAR(d);
+    return d;
+}
+
+static PyObject *modes(PyObject *module, PyObject *args) {
+    (void)module;
+    analysis a;
+    if (!analysis_of(args, &a)) return NULL;
+    lw_modes *all = NULL;
+    lw_error error = {0};
+    lw_status status;
+    const int nv = lw_model_v_size(a.model->model);
+    Py_BEGIN_ALLOW_THREADS status = lw_modes_find(a.model->model, &a.options, &all, &error);
+    Py_END_ALLOW_THREADS analysis_release(&a);
+    if (status != LW_OK) return raise_error(status, &error);
+    PyObject *d = PyDict_New(), *list = PyList_New(0);
+    bool fine = d && list;
+    for (int k = 0; k < all->count && fine; k++) {
+        const lw_mode *mode = &all->modes[k];
+        PyObject *row = Py_BuildValue("(ddddNN)", mode->frequency, mode->damping_ratio, mode->eigenvalue[0],
+                                      mode->eigenvalue[1], array_of(mode->shape, nv, 0),
+                                      array_of(mode->imaginary, nv, 0));
+        fine = row && PyList_Append(list, row) == 0;
+        Py_XDECREF(row);
+    }
+    fine = fine && put(d, "rigid", PyLong_FromLong(all->rigid)) &&
+           put(d, "imbalance", PyFloat_FromDouble(all->imbalance)) &&
+           PyDict_SetItemString(d, "modes", list) == 0;
+    lw_modes_destroy(all);
+    Py_XDECREF(list);
+    if (!fine) Py_CLEAR(d);
+    return d;
+}
+
+PyMethodDef analysis_functions[] = {
+    {"linearise", linearise, METH_VARARGS, "The linear system near a state."},
+    {"equilibrium", equilibrium, METH_VARARGS, "The position of rest near a state."},
+    {"modes", modes, METH_VARARGS, "Vibrations about a position."},
+    {NULL, NULL, 0, NULL}};
