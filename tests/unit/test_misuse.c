@@ -55,6 +55,8 @@ static lw_directions *directions;
 static lw_neglect *neglect;
 static lw_report *report;
 static lw_animation *animation;
+static lw_record *record;
+static lw_recording *recording;
 static lw_run_options run;
 static lw_solver_options solving;
 static lw_compare_options comparing;
@@ -99,6 +101,8 @@ static void set_up(void) {
     assert_int_equal(lw_directions_create(model, &directions, &error), LW_OK);
     assert_int_equal(lw_neglect_create(spec, 1e-6, &neglect, &error), LW_OK);
     assert_int_equal(lw_animation_create(model, NULL, &animation, &error), LW_OK);
+    assert_int_equal(lw_record_create(model, "joint(*)", &record, &error), LW_OK);
+    assert_int_equal(lw_recording_create(model, &recording, &error), LW_OK);
     nan2[0] = NAN;
 }
 
@@ -798,6 +802,56 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_export_gltf(model, &number, out, 1, NULL, NULL, NULL, &error))
         ARGUMENT(lw_export_gltf(model, &number, out, 1, "x.glb", &(lw_gltf_options){.accuracy = NAN}, NULL,
                                 &error))
+        /* --- record.h --- */
+        ARGUMENT(lw_record_create(NULL, NULL, &(lw_record *){NULL}, &error))
+        ARGUMENT(lw_record_create(model, NULL, NULL, &error))
+        ARGUMENT(lw_record_create(model, "nonsense(", &(lw_record *){NULL}, &error))
+        MISUSE(QUIET(lw_record_destroy(NULL)))
+        MISUSE(lw_record_count(NULL) == 0)
+        MISUSE(lw_record_name(NULL, 0) == NULL && lw_record_name(record, 9999) == NULL)
+        MISUSE(lw_record_unit(NULL, 0) == NULL && lw_record_unit(record, 9999) == NULL)
+        MISUSE(!lw_record_accelerations(NULL) && !lw_record_reactions(NULL) && !lw_record_works(NULL))
+        ARGUMENT(lw_record_row(NULL, &(lw_sample){.q = q, .v = v}, out))
+        ARGUMENT(lw_record_row(record, NULL, out))
+        ARGUMENT(lw_record_row(record, &(lw_sample){.q = NULL, .v = v}, out))
+        ARGUMENT(lw_record_row(record, &(lw_sample){.q = q, .v = v}, NULL))
+        ARGUMENT(lw_recording_create(NULL, &(lw_recording *){NULL}, &error))
+        ARGUMENT(lw_recording_create(model, NULL, &error))
+        MISUSE(QUIET(lw_recording_destroy(NULL)))
+        ARGUMENT(lw_recording_add(NULL, &(lw_sample){.q = q, .v = v}))
+        ARGUMENT(lw_recording_add(recording, NULL))
+        ARGUMENT(lw_recording_add(recording, &(lw_sample){.q = q, .v = NULL}))
+        MISUSE(lw_recording_add(recording, &(lw_sample){.q = q, .v = v, .model = other}) ==
+               LW_ERROR_UNSUPPORTED)
+        MISUSE(lw_recording_count(NULL) == 0)
+        ARGUMENT(lw_recording_at(NULL, 0, &(lw_sample){0}))
+        ARGUMENT(lw_recording_at(recording, 0, &(lw_sample){0})) /* no samples */
+        /* --- import.h, export.h --- */
+        ARGUMENT(lw_import(NULL, NULL, report, &(lw_spec *){NULL}))
+        ARGUMENT(lw_import("x.urdf", NULL, report, NULL))
+        MISUSE(lw_import("/none/such.urdf", NULL, NULL, &(lw_spec *){NULL}) == LW_ERROR_FILE)
+        ARGUMENT(lw_import_text(NULL, 4, "x", NULL, report, &(lw_spec *){NULL}))
+        ARGUMENT(lw_import_text("<robot/>", 8, "x", NULL, report, NULL))
+        MISUSE(lw_import_text("<robot/>", 8, NULL, NULL, NULL, &(lw_spec *){NULL}) == LW_ERROR_MODEL)
+        MISUSE(QUIET(lw_import_defaults(NULL)))
+        MISUSE(lw_import_format_of(NULL) == LW_FORMAT_UNKNOWN)
+        MISUSE(lw_import_format_of_text(NULL, 8) == LW_FORMAT_UNKNOWN)
+        MISUSE(lw_import_format_name((lw_import_format)99) != NULL)
+        MISUSE(QUIET(lw_import_notes_destroy(NULL)))
+        MISUSE(QUIET(lw_import_notes_destroy(lw_import_notes_create())))
+        MISUSE(lw_import_notes_size(NULL) == 0 && lw_import_notes_get(NULL, 0) == NULL)
+        ARGUMENT(lw_export_mjcf(NULL, "x.xml", NULL, &error))
+        ARGUMENT(lw_export_mjcf(spec, NULL, NULL, &error))
+        ARGUMENT(lw_export_urdf(NULL, "x.urdf", NULL, &error))
+        ARGUMENT(lw_export_urdf(spec, NULL, NULL, &error))
+        /* --- compliance, parts --- */
+        MISUSE(!lw_model_is_compliant(NULL))
+        ARGUMENT(lw_solver_by_compliance(NULL, (bool[12]){false}, &error))
+        ARGUMENT(lw_solver_by_compliance(solver, NULL, &error))
+        ARGUMENT(lw_spec_add_part(NULL, &(lw_part_spec){.name = "p"}))
+        ARGUMENT(lw_spec_add_part(spec, NULL))
+        MISUSE(lw_spec_part_count(NULL) == 0)
+        MISUSE(lw_spec_part(NULL, 0) == NULL && lw_spec_part(spec, 99) == NULL)
         /* --- view.h --- */
         ARGUMENT(lw_animation_create(NULL, NULL, &(lw_animation *){NULL}, &error))
         ARGUMENT(lw_animation_create(model, NULL, NULL, &error))
