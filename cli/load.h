@@ -46,7 +46,7 @@ typedef struct cli_changes {
 
 #define CLI_IMPORT_OPTIONS(changes)                                                                          \
     {"base", "KIND", "of a URDF: fixed (if left out) or free", "free", .text = &(changes).base},             \
-        {"keep-fixed", NULL, "of a URDF, SDF or MJCF: links on fixed joints stay bodies", NULL,       \
+        {"keep-fixed", NULL, "of a URDF, SDF or MJCF: links on fixed joints stay bodies", NULL,              \
          .flag = &(changes).keep_fixed},                                                                     \
         {"loops", "KIND", "of a URDF, SDF or MJCF: as-written (if left out) or joints", "joints",            \
          .text = &(changes).loops},                                                                          \

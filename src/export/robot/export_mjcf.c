@@ -8,6 +8,8 @@
  */
 #include "export/robot/export_mjcf.h"
 
+#include "linalg/small.h"
+
 #include <linkwork/export.h>
 
 #include <math.h>
@@ -234,8 +236,10 @@ static void put_body(lw_export_tree *tree, lw_mjcf_sites *sites, FILE *file, int
     lw_export_numbers(file, "mass", &mass, 1);
     lw_export_numbers(file, "fullinertia", inertia, 6);
     fprintf(file, "/>\n");
-    if (!(mass > 0) && body->motion_count > 0)
-        lw_export_note(tree, "bodies without mass",
+    double moments[3], axes[9];
+    lw_s3_axes_ascending(inertia, moments, axes);
+    if (!(mass > 0) || !(moments[0] > 1e-15))
+        lw_export_note(tree, "bodies without mass or a moment of inertia",
                        "MuJoCo refuses them; the file is right for other readers");
     for (int k = 0; k < lw_model_body_shape_count(tree->model, last); k++)
         put_shape(tree, file, depth + 1, last, lw_model_body_shape_at(tree->model, last, k));
