@@ -42,10 +42,10 @@ LW_API const lw_import_note *lw_import_notes_get(const lw_import_notes *notes, s
 /* Whether a root link that nothing holds stands on the ground or is free. */
 typedef enum lw_import_base { LW_BASE_FIXED = 0, LW_BASE_FREE } lw_import_base;
 
-/* A closure that welds a link without mass, whose own joint is beside it, is that joint: */
+/* What becomes of a weld that closes a loop: */
 typedef enum lw_import_loops {
-    LW_LOOPS_AS_WRITTEN = 0, /* kept as two joints, */
-    LW_LOOPS_JOINTS          /* or made one that closes the loop */
+    LW_LOOPS_AS_WRITTEN = 0, /* it is kept, */
+    LW_LOOPS_JOINTS          /* or makes one body of its two, and the joint beside it closes the loop */
 } lw_import_loops;
 
 typedef struct lw_import_options {

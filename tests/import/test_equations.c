@@ -95,6 +95,9 @@ static void same_motion(const lw_model *model, const lw_model *by_hand, int seed
     assert_int_equal(lw_integrate_q(by_hand, q[1], v[1], 1), LW_OK);
     for (int k = 0; k < lw_model_v_size(by_hand); k++) v[1][k] = 2 * random_unit(&random) - 1;
     assert_int_equal(lw_assemble(by_hand, 0, q[1], v[1], NULL, NULL), LW_OK);
+    double start[2][MOST], rest[MOST];
+    lw_model_initial_state(by_hand, start[1], rest);
+    lw_model_initial_state(model, start[0], rest);
     int mapped = 0;
     for (int j = 0; j < lw_model_joint_count(by_hand); j++) {
         const lw_joint_info from = lw_model_joint_info(by_hand, j);
@@ -108,6 +111,9 @@ static void same_motion(const lw_model *model, const lw_model *by_hand, int seed
         memcpy(q[0] + to.q, q[1] + from.q, (size_t)from.q_count * sizeof(double));
         memcpy(v[0] + to.v, v[1] + from.v, (size_t)from.v_count * sizeof(double));
         mapped += from.v_count;
+        /* Both begin in the drawn configuration. */
+        for (int k = 0; k < from.q_count; k++)
+            assert_true(fabs(start[0][to.q + k] - start[1][from.q + k]) < 1e-14);
     }
     assert_int_equal(mapped, lw_model_v_size(model));
     accelerations(model, q[0], v[0], a[0]);

@@ -129,6 +129,10 @@ void lw_import_geometry(lw_joint_spec *joint, const lw_pose *first, const lw_pos
             lw_v3_perpendicular(axis, axes[1]);
     }
     joint->frame = LW_GEOMETRY_BODY;
+    if (joint->type == LW_JOINT_FREE) { /* It begins where the frames coincide, whatever poses bodies have. */
+        joint->has_q = true;
+        joint->q[3] = 1;
+    }
     put_axes(&joint->geometry[0], first, (const double(*)[3])axes, 2);
     put_axes(&joint->geometry[1], second, (const double(*)[3])axes, 2);
 }

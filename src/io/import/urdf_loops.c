@@ -1,7 +1,7 @@
 /* urdf_loops.c - loops in a URDF: closures and couplings that extensions of the format say.
  *
- *   <loop name type>         URDF+ (Chignoli and others 2024): <predecessor link>, <successor link>, each with
- *                            an <origin> in it, or <predecessor_origin>, <successor_origin> beside; <axis>
+ *   <loop name type>         URDF+ (Chignoli and others 2024): <predecessor link>, <successor link>, each
+ *                            with an <origin>, or <predecessor_origin>, <successor_origin> beside; <axis>
  *   <coupling name>          URDF+: <predecessor link>, <successor link>, <ratio value>: along the ways from
  *                            their nearest common ancestor, sum of the successor's coordinates = ratio times
  *                            the sum of the predecessor's
