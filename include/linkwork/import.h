@@ -33,7 +33,8 @@ typedef struct lw_import_note {
 
 /* A list of them, in the order in which the kinds were met first. */
 typedef struct lw_import_notes lw_import_notes;
-LW_API lw_import_notes *lw_import_notes_create(void); /* NULL if memory is out */
+/* An empty list, NULL if memory is out; its end; and how many notes there are. */
+LW_API lw_import_notes *lw_import_notes_create(void);
 LW_API void lw_import_notes_destroy(lw_import_notes *notes);
 LW_API size_t lw_import_notes_size(const lw_import_notes *notes);
 /* NULL if there is none of this index. */

@@ -350,6 +350,7 @@ static void note_rest(lw_export_tree *tree) {
 }
 
 lw_status lw_export_mjcf(const lw_spec *spec, const char *path, lw_import_notes *notes, lw_error *error) {
+    if (!spec || !path) return lw_call_needs("a spec and a path", error);
     lw_export_tree tree;
     lw_mjcf_sites sites = {.count = 0};
     lw_status status = lw_export_tree_create(spec, false, notes, &tree, error);

@@ -229,6 +229,7 @@ static void note_rest(lw_export_tree *tree) {
 }
 
 lw_status lw_export_urdf(const lw_spec *spec, const char *path, lw_import_notes *notes, lw_error *error) {
+    if (!spec || !path) return lw_call_needs("a spec and a path", error);
     lw_export_tree tree;
     lw_status status = lw_export_tree_create(spec, true, notes, &tree, error);
     if (status == LW_OK && tree.model->closure_count > 0) {
