@@ -28,11 +28,11 @@ static const char *const integrators[] = {"erk", "adams", "bdf", "ida"};
 enum { INTEGRATORS = sizeof integrators / sizeof *integrators, ROOM = 4096 };
 
 /* Signals, events and files of points have lengths in expressions that scale_spec does not read. */
-static const char *const others[] = {"bouncing_ball", "crank_stop",  "cart_pole",
-                                     "pid_arm",       "quarter_car", "suspension"};
+static const char *const others[] = {"bouncing_ball", "crank_stop", "cart_pole", "pid_arm",
+                                     "quarter_car",   "suspension", "car"};
 /* Many bodies, for which a matrix by differences takes its time. */
-static const char *const large[] = {"chain", "ladder",     "net",          "trellis",        "scissor",
-                                    "hub",   "n_four_bar", "spring_chain", "ladder_pendulum"};
+static const char *const large[] = {"chain", "ladder",     "net",          "trellis",         "scissor",
+                                    "hub",   "n_four_bar", "spring_chain", "ladder_pendulum", "v8"};
 
 static bool is_among(const char *name, const char *const *list, size_t count) {
     for (size_t k = 0; k < count; k++)

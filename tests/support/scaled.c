@@ -127,6 +127,7 @@ void scale_spec(scaled *s, lw_spec *spec, double mass, double length) {
         times(length, body->com, 3), times(length, body->position, 3);
         times(mass * length * length, body->inertia, 6);
     }
+    for (size_t k = 0; k < lw_spec_part_count(spec); k++) times(length, lw_spec_part(spec, k)->position, 3);
     for (size_t k = 0; k < lw_spec_force_count(spec); k++) scale_force(s, spec, lw_spec_force(spec, k));
     for (size_t k = 0; k < lw_spec_constraint_count(spec); k++)
         scale_constraint(s, spec, lw_spec_constraint(spec, k));
