@@ -51,7 +51,7 @@ typedef enum lw_import_loops {
 
 typedef struct lw_import_options {
     lw_import_base base;
-    bool keep_fixed; /* links on fixed joints stay bodies, also those without mass */
+    bool keep_fixed; /* links on fixed joints stay bodies of their own, on welds that are not merged */
     lw_import_loops loops;
     const char *key;            /* MJCF: the keyframe to begin with; NULL: none */
     const char *const *folders; /* where to look for packages and meshes, besides the usual places */

@@ -286,6 +286,8 @@ static lw_status import_text(lw_importer *importer, lw_import_format format, lw_
     if (importer->faults > 0 || !importer->spec) status = LW_ERROR_MODEL;
     if (importer->out_of_memory || lw_arena_failed(importer->arena)) status = LW_ERROR_MEMORY;
     if (status == LW_OK) status = lw_spec_set_file(importer->spec, importer->file);
+    if (status == LW_OK && importer->options.keep_fixed)
+        status = lw_spec_set_welds(importer->spec, LW_WELDS_KEEP);
     if (status == LW_OK)
         *spec = importer->spec;
     else

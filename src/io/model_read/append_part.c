@@ -292,8 +292,10 @@ static void append_forces(lw_reader *reader, const lw_part_read *part) {
         lw_constraint_spec constraint = inner->constraints[k];
         constraint.name = prefixed(reader, part, constraint.name);
         for (int i = 0; i < 2; i++) constraint.bodies[i] = object(reader, part, constraint.bodies[i]);
-        for (int i = 0; i < LW_COUPLING_MAX; i++)
+        for (int i = 0; i < LW_COUPLING_MAX; i++) {
             constraint.joints[i] = object(reader, part, constraint.joints[i]);
+            constraint.tables[i] = object(reader, part, constraint.tables[i]);
+        }
         lw_reader_check(reader, lw_spec_add_constraint(reader->spec, &constraint));
     }
 }

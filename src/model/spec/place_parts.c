@@ -379,6 +379,27 @@ static void place_force(placing *job, lw_force_spec *force) {
     place_components(job, at, force, true, force->torque);
 }
 
+/* A term of a coordinate that counts in the other sense, x = -q: the curve c(x - about) is c of minus
+ * (q + about), so that odd powers change sign. A table cannot be reversed. */
+static void reverse_term(placing *job, lw_constraint_spec *constraint, int k) {
+    constraint->about[k] = -constraint->about[k];
+    if (constraint->tables[k]) {
+        char object[112], use[320];
+        const char *file = lw_spec_source(job->spec, constraint->name, use, sizeof use);
+        (void)snprintf(object, sizeof object, "constraint \"%.90s\"", constraint->name);
+        lw_complain(job->report, LW_SEVERITY_ERROR, file, constraint->place, object,
+                    "couple another coordinate, or do not mirror the part",
+                    "the coordinate of joint \"%.60s\" counts in the other sense in a mirrored part, and the "
+                    "table \"%.60s\" cannot be reversed%s",
+                    constraint->joints[k], constraint->tables[k], use);
+        job->refused = true;
+    } else if (constraint->polynomial_size[k] > 0)
+        for (int i = 1; i < constraint->polynomial_size[k] && i < LW_POLYNOMIAL_MAX; i += 2)
+            constraint->polynomial[k][i] = -constraint->polynomial[k][i];
+    else
+        constraint->factors[k] = -constraint->factors[k];
+}
+
 static void place_constraint(placing *job, lw_constraint_spec *constraint) {
     const lw_placement *at = lw_placement_of(&job->all, constraint->name);
     if (!at) return;
@@ -390,8 +411,8 @@ static void place_constraint(placing *job, lw_constraint_spec *constraint) {
         const int joint = constraint->joints[k] ? lw_names_find(&job->joints, constraint->joints[k]) : -1;
         if (joint < 0 || constraint->coordinates[k] < 0 || constraint->coordinates[k] >= LW_JOINT_MAX_V)
             continue;
-        constraint->factors[k] *=
-            lw_placed_speed(at, job->spec->joints[joint].type, constraint->coordinates[k]);
+        if (lw_placed_speed(at, job->spec->joints[joint].type, constraint->coordinates[k]) < 0)
+            reverse_term(job, constraint, k);
     }
 }
 
