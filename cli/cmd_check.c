@@ -110,15 +110,49 @@ static const lw_error *loose_body(const lw_report *report) {
     return NULL;
 }
 
-/* Is this body, or nothing at all in the file, meant to be held from outside? A loose body with mass beside
- * others that are joined to ground is more likely forgotten. */
+/* The body that a joint names: itself, or that of a frame. */
+static const char *body_of(lw_spec *spec, const char *name) {
+    for (size_t k = 0; k < lw_spec_frame_count(spec); k++)
+        if (strcmp(lw_spec_frame(spec, k)->name, name) == 0) return lw_spec_frame(spec, k)->body;
+    return name;
+}
+
+/* Do joints of the file lead from this body to ground? O(bodies x joints), of files that are small. */
+static bool is_grounded(lw_spec *spec, const char *name) {
+    const size_t joints = lw_spec_joint_count(spec);
+    bool *passed = calloc(joints + 1, sizeof *passed);
+    const char **reached = calloc(joints + 2, sizeof *reached);
+    size_t count = 0;
+    bool found = false;
+    if (passed && reached) reached[count++] = name;
+    for (size_t at = 0; at < count && !found; at++) {
+        found = strcmp(reached[at], LW_GROUND) == 0;
+        for (size_t k = 0; k < joints; k++) {
+            const lw_joint_spec *joint = lw_spec_joint(spec, k);
+            if (passed[k] || joint->place.line == 0) continue;
+            const char *first = body_of(spec, joint->bodies[0]), *second = body_of(spec, joint->bodies[1]);
+            const bool here = strcmp(first, reached[at]) == 0;
+            if (!here && strcmp(second, reached[at]) != 0) continue;
+            passed[k] = true;
+            reached[count++] = here ? second : first;
+        }
+    }
+    free(passed);
+    free(reached);
+    return found;
+}
+
+/* Is this body, or nothing at all in the file, meant to be held from outside? A body that joints lead from
+ * to ground is not, nor one with mass beside others that are joined to ground, which is more likely
+ * forgotten. */
 static bool is_mounting(lw_spec *spec, const char *name) {
     bool grounded = false, used = false;
+    if (is_grounded(spec, name)) return false;
     for (size_t k = 0; k < lw_spec_joint_count(spec); k++) {
         const lw_joint_spec *joint = lw_spec_joint(spec, k);
         for (int side = 0; side < 2 && joint->place.line > 0; side++) {
             grounded = grounded || strcmp(joint->bodies[side], LW_GROUND) == 0;
-            used = used || strcmp(joint->bodies[side], name) == 0;
+            used = used || strcmp(body_of(spec, joint->bodies[side]), name) == 0;
         }
     }
     if (!used) return false;

@@ -73,8 +73,14 @@ static void scale_joint(scaled *s, lw_joint_spec *joint) {
     int nv = lw_joint_type_v(joint->type, joint->geometry[0].axis_count);
     for (int side = 0; side < 2; side++) times(s->length, joint->geometry[side].point, 3);
     joint->lead *= s->length;
+    joint->compliance[0] /= s->mass, joint->compliance[1] /= s->mass * s->length * s->length;
     for (int k = 0; k < nv; k++) {
-        if (lw_joint_speed_turns(joint->type, k)) continue;
+        const bool turns = lw_joint_speed_turns(joint->type, k);
+        const double rotor = s->mass * (turns ? s->length * s->length : 1);
+        joint->armature[k] *= rotor, joint->stop_stiffness[k] *= rotor, joint->stop_damping[k] *= rotor;
+        if (turns) continue;
+        joint->zero[k] *= s->length;
+        times(s->length, joint->limits[k], 2);
         joint->motion[k] = expression(s, joint->motion[k], s->length, 1);
         joint->q[k] *= s->length, joint->v[k] *= s->length;
     }
@@ -104,6 +110,7 @@ static void scale_force(scaled *s, lw_spec *spec, lw_force_spec *f) {
         f->torque[k] = expression(s, f->torque[k], m * l * l, 1);
     }
     f->drive = expression(s, f->drive, force, unit);
+    f->limit *= force;
     f->viscous *= force / unit, f->coulomb *= force, f->smoothing *= unit;
 }
 
@@ -111,8 +118,12 @@ static void scale_constraint(scaled *s, lw_spec *spec, lw_constraint_spec *c) {
     times(s->length, c->points[0], 6);
     c->length *= s->length, c->radius *= s->length;
     for (int k = 0; k < c->terms; k++)
-        if (!lw_joint_speed_turns(joint_named(spec, c->joints[k])->type, c->coordinates[k]))
-            c->factors[k] /= s->length;
+        if (!lw_joint_speed_turns(joint_named(spec, c->joints[k])->type, c->coordinates[k])) {
+            double power = 1; /* A polynomial takes its variable by powers; tables are not scaled. */
+            if (c->polynomial_size[k] == 0) c->factors[k] /= s->length;
+            c->about[k] *= s->length;
+            for (int i = 0; i < c->polynomial_size[k]; i++, power *= s->length) c->polynomial[k][i] /= power;
+        }
 }
 
 void scale_spec(scaled *s, lw_spec *spec, double mass, double length) {

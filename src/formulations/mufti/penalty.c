@@ -171,26 +171,27 @@ static double unbalanced(const penalty_method *m, int *body) {
 }
 
 /* An acceleration that is usual in this state, with dimensionless lengths: that which the forces would cause
- * on the mechanism as a whole, and no more than gravity, speeds and prescribed motions cause. What presses on
- * a body of 1e-9 kg that its joints hold would accelerate it by 1e10, and an error is not small beside
- * that. */
+ * on the mechanism as a whole, and no more than gravity, speeds and prescribed motions cause or than bodies
+ * have in the mean, by their masses. What presses on a body of 1e-9 kg that its joints hold would accelerate
+ * it by 1e10, and an error is not small beside that; in the mean by masses such a body does not count. */
 static double usual_acceleration(const penalty_method *m) {
     const lw_newton_euler *s = m->absolute_base.system;
     const lw_rows *rows = s->rows;
-    double force = 0, mass = 0, motion = lw_v3_norm(s->model->gravity) / m->length;
+    double force = 0, mass = 0, square = 0, motion = lw_v3_norm(s->model->gravity) / m->length;
     for (int i = 0; i < s->model->body_count; i++) {
         const double *w = s->data->motion[i + 1].V;
         force += lw_v3_norm(s->u + 6 * i) / m->length + lw_v3_norm(s->u + 6 * i + 3);
         mass += s->mass[i] * m->length;
+        square += s->mass[i] * m->length * lw_v6_dot(m->a + 6 * i, m->a + 6 * i);
         motion = fmax(motion, lw_v3_dot(w, w));
     }
     for (int r = 0; r < rows->count; r++) {
-        double square = 0;
+        double size = 0;
         for (int b = rows->rows[r].block; b < rows->rows[r].block + rows->rows[r].count; b++)
-            square += lw_v6_dot(m->Ht + 6 * b, m->Ht + 6 * b);
-        if (square > 0) motion = fmax(motion, fabs(rows->gamma[r]) / sqrt(square));
+            size += lw_v6_dot(m->Ht + 6 * b, m->Ht + 6 * b);
+        if (size > 0) motion = fmax(motion, fabs(rows->gamma[r]) / sqrt(size));
     }
-    return mass > 0 ? fmin(force / mass, motion) : 0;
+    return mass > 0 ? fmin(force / mass, fmax(motion, sqrt(square / mass))) : 0;
 }
 
 /* Returns the error over the largest error that is allowed, 1e-4 of the accelerations with the default
