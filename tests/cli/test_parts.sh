@@ -56,3 +56,42 @@ says err 'parts lie in parts, more than 32 deep'
 expect 2 check p20.yaml
 says err 'more than 10000 parts'
 expect 0 check p38.yaml
+
+# A coupling by a curve in mirrored parts: the angle of the cylindrical joint counts in the other sense there, the slide does not, and
+# the motion is the image. A table cannot be reversed.
+cat >cam.yaml <<'YAML'
+linkwork: 1
+tables: {profile: {x: [-2, -1, 0, 1, 2], y: [0.1, 0.02, 0, 0.03, 0.08], interpolation: smooth}}
+bodies:
+  base: {mass: 0}
+  nut: {mass: 1, com: [0.1, 0.02, 0.3], inertia: [0.01, 0.02, 0.03]}
+joints:
+  screw: {type: cylindrical, between: [base, nut], point: [0, 0, 0], axis: [0, 0.3, 1], q: [0.032, 0.3]}
+constraints:
+  curve: {type: coupling, terms: [{joint: screw, coordinate: 0},
+    {joint: screw, coordinate: 1, factor: -1, about: 0.05, polynomial: [0.001, 0.1, 0.05, 0.02]}]}
+YAML
+for image in "" x y; do
+    sed -e "s/MIRROR/${image:+, at: {mirror: $image\}}/" -e "s/GX/$([[ $image == x ]] && echo -0.5 || echo 0.5)/" \
+        -e "s/GY/$([[ $image == y ]] && echo 0.7 || echo -0.7)/" >"cams$image.yaml" <<'YAML'
+linkwork: 1
+gravity: [GX, GY, -9.81]
+parts: {a: {use: cam.yamlMIRROR, joins: {base: ground}}}
+run: {end: 0.5}
+YAML
+    expect 0 run "cams$image.yaml" --json
+    cp "$work/out" "cams$image.json"
+done
+python3 - <<'PYTHON' || fail "the motion of a mirrored part with a coupled angle is not the image"
+import json, sys
+plain, x, y = (json.load(open("cams%s.json" % image))["final"] for image in ("", "x", "y"))
+for image, axis in ((x, 0), (y, 1)):
+    q, p = (final["joints"]["a.screw"]["q"] for final in (plain, image))
+    assert abs(q[0] - p[0]) < 1e-12 and abs(q[1] + p[1]) < 1e-12 and abs(q[1]) > 0.1, (q, p)
+    a, b = (final["bodies"]["a.nut"]["position"] for final in (plain, image))
+    assert all(abs(a[k] - (-b[k] if k == axis else b[k])) < 1e-12 for k in range(3)), (a, b)
+PYTHON
+sed -i 's/polynomial: \[0.001, 0.1, 0.05, 0.02\]/table: profile/' cam.yaml
+expect 0 check cams.yaml
+expect 2 check camsx.yaml
+says err 'cannot be reversed'
