@@ -112,10 +112,11 @@ static void walk_fields(lw_spec_walk *w, const field *fields, void *object) {
 
 /* Is some number in these fields other than zero, by its bits? */
 static bool any_in(const field *fields, const void *object) {
-    static const double zeros[2 * LW_JOINT_MAX_V];
+    static const double zero;
     for (; fields->count; fields++)
-        if (memcmp((const char *)object + fields->offset, zeros, fields->count * sizeof *zeros) != 0)
-            return true;
+        for (size_t k = 0; k < fields->count; k++)
+            if (memcmp((const char *)object + fields->offset + k * sizeof zero, &zero, sizeof zero) != 0)
+                return true;
     return false;
 }
 
