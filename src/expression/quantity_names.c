@@ -54,9 +54,10 @@ static size_t part(const char *text) {
     return length;
 }
 
-/* The length of arguments in parentheses; 0 if these are not closed. */
+/* The length of arguments in parentheses; 0 if there are none here, or they are not closed. */
 static size_t arguments(const char *text) {
     int depth = 0;
+    if (text[0] != '(') return 0;
     for (size_t k = 0; text[k]; k++) {
         if (text[k] == '\'') {
             const size_t length = quoted(text + k);

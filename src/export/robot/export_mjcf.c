@@ -10,6 +10,7 @@
 
 #include "linalg/small.h"
 
+#include <linkwork/assemble.h>
 #include <linkwork/export.h>
 
 #include <math.h>
@@ -310,30 +311,47 @@ static void put_key(const lw_export_tree *tree, FILE *file, const char *name, co
     fprintf(file, "/>\n");
 }
 
+/* The state in which a run begins, with the start of this name (NULL: none), all loops closed. False if there
+ * is none: a start that does not close, or with other coordinates. */
+static bool start_state(const lw_export_tree *tree, const char *name, double *q, double *v) {
+    lw_spec *spec = NULL;
+    lw_model *model = NULL;
+    bool fine = lw_export_copy_spec(tree->spec, &spec, NULL) == LW_OK &&
+                lw_spec_begin(spec, name, NULL) == LW_OK &&
+                lw_model_compile(spec, NULL, NULL, &model) == LW_OK && model->nq == tree->model->nq &&
+                model->nv == tree->model->nv;
+    for (int j = 0; fine && j < model->joint_count; j++) /* Cuts may follow the start. */
+        fine = model->joints[j].info.q == tree->model->joints[j].info.q;
+    if (fine) {
+        lw_model_initial_state(model, q, v);
+        fine = lw_assemble(model, 0, q, v, NULL, NULL) == LW_OK;
+    }
+    lw_model_destroy(model);
+    lw_spec_destroy(spec);
+    return fine;
+}
+
 static void put_keys(lw_export_tree *tree, FILE *file) {
     const lw_model *model = tree->model;
     double *q = LW_NEW(tree->importer.arena, double, model->nq + 1);
     double *v = LW_NEW(tree->importer.arena, double, model->nv + 1);
     if (!q || !v || model->body_count == 0) return;
     fprintf(file, "  <keyframe>\n");
-    lw_model_initial_state(model, q, v);
-    put_key(tree, file, "initial", q, v);
+    if (start_state(tree, NULL, q, v))
+        put_key(tree, file, "initial", q, v);
+    else
+        lw_export_note(tree, "initial states that do not close",
+                       "left out: the file begins where it is drawn");
     const size_t count = lw_spec_start_count(tree->spec);
     for (size_t k = 0; k < count; k++) {
         const char *name = lw_spec_start(tree->spec, k)->name;
         bool before = false;
         for (size_t i = 0; i < k; i++) before |= strcmp(lw_spec_start(tree->spec, i)->name, name) == 0;
         if (before || strcmp(name, "initial") == 0) continue;
-        lw_model_initial_state(model, q, v);
-        for (size_t i = k; i < count; i++) {
-            const lw_start_spec *start = lw_spec_start(tree->spec, i);
-            const int j = strcmp(start->name, name) == 0 ? lw_model_joint(model, start->joint) : -1;
-            if (j < 0 || model->joints[j].info.cut) continue;
-            const lw_joint_info *info = &model->joints[j].info;
-            if (start->has_q) memcpy(q + info->q, start->q, (size_t)info->q_count * sizeof *q);
-            if (start->has_v) memcpy(v + info->v, start->v, (size_t)info->v_count * sizeof *v);
-        }
-        put_key(tree, file, name, q, v);
+        if (start_state(tree, name, q, v))
+            put_key(tree, file, name, q, v);
+        else
+            lw_export_note(tree, "starts that do not close", "left out");
     }
     fprintf(file, "  </keyframe>\n");
 }

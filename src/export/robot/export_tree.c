@@ -14,6 +14,8 @@
 #include "io/number.h"
 #include "model/joint.h"
 #include "model/joint_types.h"
+#include "model/spec/parts.h"
+#include "model/spec/spec_storage.h"
 
 #include <linkwork/text.h>
 
@@ -105,7 +107,7 @@ lw_pose lw_export_pose(const lw_export_tree *tree, int body, const lw_pose *inte
 /* --- the tree --------------------------------------------------------------------------------------- */
 
 /* A copy of a spec, in which drives have no limits, so that their laws can be told from their values. */
-static lw_status copy_spec(const lw_spec *spec, lw_spec **copy, lw_error *error) {
+lw_status lw_export_copy_spec(const lw_spec *spec, lw_spec **copy, lw_error *error) {
     size_t size = 0;
     lw_status status = lw_spec_save(spec, NULL, 0, &size);
     void *bytes = status == LW_OK ? malloc(size > 0 ? size : 1) : NULL;
@@ -124,7 +126,13 @@ lw_status lw_export_tree_create(const lw_spec *spec, bool at_joints, lw_import_n
     tree->importer.arena = lw_arena_create(NULL);
     tree->limits = LW_NEW(tree->importer.arena, double, lw_spec_force_count(spec) + 1);
     if (!tree->limits) return lw_out_of_memory(error);
-    lw_status status = copy_spec(spec, &tree->spec, error);
+    lw_spec placed; /* The objects of parts lie in their own worlds. */
+    lw_status status = lw_spec_placed(spec, tree->importer.arena, &placed, NULL);
+    if (status == LW_ERROR_MEMORY) return lw_out_of_memory(error);
+    if (status != LW_OK)
+        return lw_fail(error, status, NULL, "linkwork check names the faults", "its parts cannot be placed");
+    placed.part_count = 0;
+    status = lw_export_copy_spec(&placed, &tree->spec, error);
     for (size_t k = 0; status == LW_OK && k < lw_spec_force_count(tree->spec); k++) {
         tree->limits[k] = lw_spec_force(tree->spec, k)->limit;
         lw_spec_force(tree->spec, k)->limit = 0;

@@ -39,6 +39,8 @@ typedef struct lw_export_tree {
     lw_export_body *bodies; /* 0 .. model->body_count; entry 0 is ground */
 } lw_export_tree;
 
+/* Another spec with the same contents. */
+lw_status lw_export_copy_spec(const lw_spec *spec, lw_spec **copy, lw_error *error);
 /* Which frames bodies get: the user's, but the joint's where the body turns like a ball; or one at the
  * joint's point, as URDF wants it. */
 lw_status lw_export_tree_create(const lw_spec *spec, bool at_joints, lw_import_notes *notes,

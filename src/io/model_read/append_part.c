@@ -109,7 +109,8 @@ static void append_inputs(lw_reader *reader, lw_part_read *part) {
     if (!list) return;
     reader->inputs = list;
     reader->value_capacity = reader->input_count + inner->input_count;
-    for (const lw_parameter *i = inner->inputs; i < inner->inputs + inner->input_count; i++) {
+    for (const lw_parameter *i = inner->inputs; (size_t)(i - inner->inputs) < (size_t)inner->input_count;
+         i++) {
         const char *name = prefixed(reader, part, i->name);
         lw_status status =
             i->text ? lw_spec_place_input_expression(spec, name, expression(reader, part, i->text), i->place)
@@ -135,7 +136,8 @@ static void append_tables(lw_reader *reader, lw_part_read *part) {
 }
 
 void lw_append_values(lw_reader *reader) {
-    for (lw_part_read *part = reader->parts; part < reader->parts + reader->part_count; part++) {
+    for (lw_part_read *part = reader->parts; (size_t)(part - reader->parts) < (size_t)reader->part_count;
+         part++) {
         if (!part->spec || reader->out_of_memory) continue;
         if (lw_part_values(part->spec, reader->arena, &part->values) != LW_OK) {
             reader->out_of_memory = true;
@@ -148,7 +150,8 @@ void lw_append_values(lw_reader *reader) {
 }
 
 void lw_append_states(lw_reader *reader) {
-    for (lw_part_read *part = reader->parts; part < reader->parts + reader->part_count; part++) {
+    for (lw_part_read *part = reader->parts; (size_t)(part - reader->parts) < (size_t)reader->part_count;
+         part++) {
         part->base[LW_OWNER_STATE] = (int)reader->spec->state_count;
         for (size_t k = 0; part->spec && k < part->spec->state_count && !reader->out_of_memory; k++) {
             lw_state_spec state = part->spec->states[k];
@@ -161,7 +164,8 @@ void lw_append_states(lw_reader *reader) {
 }
 
 void lw_append_signals(lw_reader *reader) {
-    for (lw_part_read *part = reader->parts; part < reader->parts + reader->part_count; part++)
+    for (lw_part_read *part = reader->parts; (size_t)(part - reader->parts) < (size_t)reader->part_count;
+         part++)
         for (size_t k = 0; part->spec && k < part->spec->signal_count && !reader->out_of_memory; k++) {
             lw_signal_spec signal = part->spec->signals[k];
             signal.name = prefixed(reader, part, signal.name);
@@ -183,7 +187,8 @@ static lw_named *add_name(lw_reader *reader, lw_name_table *table, const char *n
 }
 
 void lw_append_names(lw_reader *reader) {
-    for (lw_part_read *part = reader->parts; part < reader->parts + reader->part_count; part++) {
+    for (lw_part_read *part = reader->parts; (size_t)(part - reader->parts) < (size_t)reader->part_count;
+         part++) {
         const lw_spec *inner = part->spec;
         if (!inner) continue;
         for (size_t k = 0; k < inner->body_count; k++)
@@ -331,7 +336,8 @@ static void append_others(lw_reader *reader, const lw_part_read *part) {
         own.name = prefixed(reader, part, own.name);
         lw_reader_check(reader, lw_spec_add_part(reader->spec, &own));
     }
-    for (const lw_text_place *p = inner->text_places; p < inner->text_places + inner->text_place_count; p++) {
+    for (const lw_text_place *p = inner->text_places;
+         (size_t)(p - inner->text_places) < (size_t)inner->text_place_count; p++) {
         const char *text = expression(reader, part, p->text);
         if (text) lw_reader_check(reader, lw_spec_place_text(reader->spec, text, p->place, false));
     }
@@ -356,7 +362,7 @@ static void append_bindings(lw_reader *reader, const lw_part_read *part) {
 }
 
 static void append_joins(lw_reader *reader, const lw_part_read *part) {
-    for (const lw_part_join *j = part->joins; j < part->joins + part->join_count; j++) {
+    for (const lw_part_join *j = part->joins; (size_t)(j - part->joins) < (size_t)part->join_count; j++) {
         const lw_yaml outer = {.kind = LW_YAML_TEXT, .text = j->outer, .place = j->outer_place};
         char name[LW_MAX_NAME + 16];
         (void)snprintf(reader->object, sizeof reader->object, "part \"%.80s\"", part->name);
@@ -392,7 +398,8 @@ static void check_clash(lw_reader *reader, const lw_part_read *part) {
 
 void lw_append_objects(lw_reader *reader) {
     lw_spec *spec = reader->spec;
-    for (lw_part_read *part = reader->parts; part < reader->parts + reader->part_count; part++) {
+    for (lw_part_read *part = reader->parts; (size_t)(part - reader->parts) < (size_t)reader->part_count;
+         part++) {
         if (!part->spec || reader->out_of_memory) continue;
         check_clash(reader, part);
         part->base[LW_OWNER_BODY] = part->base[LW_OWNER_SHAPES] = (int)spec->body_count;

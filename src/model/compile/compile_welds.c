@@ -205,6 +205,7 @@ static lw_status compile_links(grouping *g, lw_compiler *merging, lw_model *mode
     model->joint_count = model->graph.edge_count;
     model->nq = model->nv = model->slot_count = model->turn_count = model->revolute_count = 0;
     model->armature = NULL;
+    model->compliance = NULL; /* Loads are shared on the whole form; this one numbers joints otherwise. */
     model->idle = NULL;
     model->idle_count = 0;
     return lw_compile_tree(merging);

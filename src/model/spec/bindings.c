@@ -463,7 +463,7 @@ static lw_status renew_tables(change *c) {
         if (size > 0) memcpy(columns[0], table->x, size * sizeof(double));
         if (size > 0) memcpy(columns[1], table->y, size * sizeof(double));
         const lw_binding *last = NULL;
-        for (const lw_binding *p = b->items; p < b->items + b->count; p++) {
+        for (const lw_binding *p = b->items; (size_t)(p - b->items) < (size_t)b->count; p++) {
             if (!of_table(p) || (size_t)p->object != k || !lw_binding_location(spec, p)) continue;
             columns[p->owner == LW_OWNER_POINTS_Y][(size_t)p->offset / sizeof(double)] =
                 c->results[p->result];
@@ -485,7 +485,7 @@ static lw_status renew_tables(change *c) {
 /* Writes the new values into all fields that the caller has not changed. */
 static void take_over(lw_spec *spec, const double *results) {
     lw_bindings *b = &spec->bindings;
-    for (lw_binding *binding = b->items; binding < b->items + b->count; binding++) {
+    for (lw_binding *binding = b->items; (size_t)(binding - b->items) < (size_t)b->count; binding++) {
         double *field = lw_binding_location(spec, binding), *written = b->written + binding->result;
         const double *now = results + binding->result;
         int count = lw_binding_results(binding->kind);

@@ -35,10 +35,10 @@ static bool see(visit *v, const char *kind, const char *name, lw_place place, co
 
 static bool see_mechanism(visit *v) {
     const lw_spec *spec = v->spec;
-    for (const lw_joint_spec *j = spec->joints; j < spec->joints + spec->joint_count; j++)
+    for (const lw_joint_spec *j = spec->joints; (size_t)(j - spec->joints) < (size_t)spec->joint_count; j++)
         for (int k = 0; k < LW_JOINT_MAX_V; k++)
             if (!see(v, "joint", j->name, j->place, j->motion[k], of_time, 1)) return false;
-    for (const lw_force_spec *f = spec->forces; f < spec->forces + spec->force_count; f++) {
+    for (const lw_force_spec *f = spec->forces; (size_t)(f - spec->forces) < (size_t)spec->force_count; f++) {
         if (!see(v, "force", f->name, f->place, f->law.expression, of_elongation, 3) ||
             !see(v, "force", f->name, f->place, f->drive, of_drive, 3))
             return false;
@@ -47,7 +47,7 @@ static bool see_mechanism(visit *v) {
                 !see(v, "force", f->name, f->place, f->torque[k], of_time, 1))
                 return false;
     }
-    for (const lw_event_spec *e = spec->events; e < spec->events + spec->event_count; e++) {
+    for (const lw_event_spec *e = spec->events; (size_t)(e - spec->events) < (size_t)spec->event_count; e++) {
         if (!see(v, "event", e->name, e->place, e->when, of_time, 1) ||
             !see(v, "event", e->name, e->place, e->factor, of_time, 1))
             return false;
@@ -59,13 +59,15 @@ static bool see_mechanism(visit *v) {
 
 static bool see_all(visit *v) {
     const lw_spec *spec = v->spec;
-    for (const lw_parameter *i = spec->inputs; i < spec->inputs + spec->input_count; i++)
+    for (const lw_parameter *i = spec->inputs; (size_t)(i - spec->inputs) < (size_t)spec->input_count; i++)
         if (!see(v, "input", i->name, i->place, i->text, of_time, 1)) return false;
-    for (const lw_signal_spec *s = spec->signals; s < spec->signals + spec->signal_count; s++)
+    for (const lw_signal_spec *s = spec->signals; (size_t)(s - spec->signals) < (size_t)spec->signal_count;
+         s++)
         if (!see(v, "signal", s->name, s->place, s->value, of_time, 1)) return false;
-    for (const lw_state_spec *s = spec->states; s < spec->states + spec->state_count; s++)
+    for (const lw_state_spec *s = spec->states; (size_t)(s - spec->states) < (size_t)spec->state_count; s++)
         if (!see(v, "state", s->name, s->place, s->rate, of_time, 1)) return false;
-    for (const lw_output_spec *o = spec->outputs; o < spec->outputs + spec->output_count; o++)
+    for (const lw_output_spec *o = spec->outputs; (size_t)(o - spec->outputs) < (size_t)spec->output_count;
+         o++)
         if (!see(v, "output", o->name, o->place, o->value, of_time, 1)) return false;
     return see_mechanism(v);
 }

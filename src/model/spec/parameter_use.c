@@ -42,7 +42,7 @@ static void find_affected(const lw_spec *spec, size_t index, bool *affected) {
             affected[k] = true;
     }
     const lw_bindings *b = &spec->bindings;
-    for (const lw_binding *binding = b->items; binding < b->items + b->count; binding++)
+    for (const lw_binding *binding = b->items; (size_t)(binding - b->items) < (size_t)b->count; binding++)
         if ((binding->owner == LW_OWNER_POINTS_X || binding->owner == LW_OWNER_POINTS_Y) &&
             affected_in(spec, affected, b->operands[binding->operand].text))
             affected[spec->parameter_count + (size_t)binding->object] = true;
@@ -59,7 +59,7 @@ static lw_status refuse(const lw_spec *spec, size_t index, lw_place place, const
 
 static lw_status look_at_bindings(const lw_spec *spec, size_t index, const bool *affected, lw_error *error) {
     const lw_bindings *b = &spec->bindings;
-    for (const lw_binding *binding = b->items; binding < b->items + b->count; binding++) {
+    for (const lw_binding *binding = b->items; (size_t)(binding - b->items) < (size_t)b->count; binding++) {
         const size_t k = (size_t)binding->object;
         const char *kind = NULL, *name = NULL;
         switch (binding->owner) {
@@ -90,7 +90,8 @@ static lw_status look_at_bindings(const lw_spec *spec, size_t index, const bool 
 }
 
 static lw_status look_at_motions(const lw_spec *spec, size_t index, const bool *affected, lw_error *error) {
-    for (const lw_joint_spec *joint = spec->joints; joint < spec->joints + spec->joint_count; joint++)
+    for (const lw_joint_spec *joint = spec->joints;
+         (size_t)(joint - spec->joints) < (size_t)spec->joint_count; joint++)
         for (int k = 0; k < LW_JOINT_MAX_V; k++)
             if (affected_in(spec, affected, joint->motion[k]))
                 return refuse(spec, index, joint->place, "joint", joint->name, error);

@@ -307,6 +307,7 @@ static void place_joint(placing *job, const lw_names *bodies, lw_joint_spec *joi
         const double lower = joint->limits[k][0];
         joint->v[k] = -joint->v[k];
         joint->zero[k] = -joint->zero[k];
+        if (lower == 0 && joint->limits[k][1] == 0) continue; /* There are none. */
         joint->limits[k][0] = -joint->limits[k][1];
         joint->limits[k][1] = -lower;
     }
@@ -431,19 +432,19 @@ static void place_event(placing *job, lw_event_spec *event) {
 static void place_values(placing *job) {
     lw_spec *out = job->out;
     const lw_placement *at;
-    for (lw_parameter *i = out->inputs; i < out->inputs + out->input_count; i++)
+    for (lw_parameter *i = out->inputs; (size_t)(i - out->inputs) < (size_t)out->input_count; i++)
         if ((at = lw_placement_of(&job->all, i->name)))
             i->text = place_text(job, at, "input", i->name, i->place, "", i->text);
-    for (lw_signal_spec *s = out->signals; s < out->signals + out->signal_count; s++)
+    for (lw_signal_spec *s = out->signals; (size_t)(s - out->signals) < (size_t)out->signal_count; s++)
         if ((at = lw_placement_of(&job->all, s->name)))
             s->value = place_text(job, at, "signal", s->name, s->place, "", s->value);
-    for (lw_state_spec *s = out->states; s < out->states + out->state_count; s++)
+    for (lw_state_spec *s = out->states; (size_t)(s - out->states) < (size_t)out->state_count; s++)
         if ((at = lw_placement_of(&job->all, s->name)))
             s->rate = place_text(job, at, "state", s->name, s->place, "", s->rate);
-    for (lw_output_spec *o = out->outputs; o < out->outputs + out->output_count; o++)
+    for (lw_output_spec *o = out->outputs; (size_t)(o - out->outputs) < (size_t)out->output_count; o++)
         if ((at = lw_placement_of(&job->all, o->name)))
             o->value = place_text(job, at, "output", o->name, o->place, "", o->value);
-    for (lw_start_spec *s = out->starts; s < out->starts + out->start_count; s++) {
+    for (lw_start_spec *s = out->starts; (size_t)(s - out->starts) < (size_t)out->start_count; s++) {
         const int joint = lw_names_find(&job->joints, s->joint);
         if (joint < 0 || !(at = lw_placement_of(&job->all, s->name))) continue;
         const lw_joint_type type = job->spec->joints[joint].type;

@@ -483,7 +483,8 @@ static bool is_behind(lw_place a, lw_place b) {
 
 lw_place lw_spec_text_place(const lw_spec *spec, const char *text, lw_place object, size_t offset) {
     const lw_text_place *best = NULL;
-    for (const lw_text_place *p = spec->text_places; p < spec->text_places + spec->text_place_count; p++)
+    for (const lw_text_place *p = spec->text_places;
+         (size_t)(p - spec->text_places) < (size_t)spec->text_place_count; p++)
         if (is_behind(p->place, object) && strcmp(p->text, text) == 0 &&
             (!best || !is_behind(p->place, best->place)))
             best = p;

@@ -7,7 +7,9 @@
  * Cost     O((joints + starts) log joints).
  */
 #include "model/spec/starts.h"
+#include "model/joint_types.h"
 #include "model/names.h"
+#include "model/spec/parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -25,19 +27,50 @@ static lw_status unknown(const lw_spec *spec, const char *name, lw_place place, 
                       "there is no start \"%.80s\"", name);
 }
 
+static double coordinate_sign(const lw_placement *at, lw_joint_type type, int k) {
+    return at ? lw_placed_coordinate(at, type, k) : 1;
+}
+
+static double speed_sign(const lw_placement *at, lw_joint_type type, int k) {
+    return at ? lw_placed_speed(at, type, k) : 1;
+}
+
+/* Gives a joint the values of a start. A start of the model counts in the model's senses, one of a part in
+ * the part's; the joint will be placed with its part, which reverses coordinates that count in the other
+ * sense in a mirrored one. */
+static void give(const lw_placements *all, const lw_start_spec *s, lw_joint_spec *joint) {
+    const lw_placement *of_start = lw_placement_of(all, s->name),
+                       *of_joint = lw_placement_of(all, joint->name);
+    const bool known = (unsigned)joint->type < LW_JOINT_TYPES;
+    const int nq = known ? lw_joint_type_q(joint->type, LW_JOINT_MOTIONS) : 0;
+    const int nv = known ? lw_joint_type_v(joint->type, LW_JOINT_MOTIONS) : 0;
+    if (s->has_q) {
+        joint->has_q = true;
+        memcpy(joint->q, s->q, sizeof s->q);
+        for (int k = 0; k < nq && k < LW_JOINT_MAX_Q; k++)
+            joint->q[k] *=
+                coordinate_sign(of_start, joint->type, k) * coordinate_sign(of_joint, joint->type, k);
+    }
+    if (s->has_v) {
+        joint->has_v = true;
+        memcpy(joint->v, s->v, sizeof s->v);
+        for (int k = 0; k < nv && k < LW_JOINT_MAX_V; k++)
+            joint->v[k] *= speed_sign(of_start, joint->type, k) * speed_sign(of_joint, joint->type, k);
+    }
+}
+
 /* Gives a copy of the joints the values of the start. */
-static lw_status take(const lw_spec *spec, const lw_names *joints, const char *name, lw_joint_spec *copy,
-                      lw_error *error) {
+static lw_status take(const lw_spec *spec, const lw_placements *all, const lw_names *joints, const char *name,
+                      lw_joint_spec *copy, lw_error *error) {
     bool found = false;
-    for (const lw_start_spec *s = spec->starts; s < spec->starts + spec->start_count; s++) {
+    for (const lw_start_spec *s = spec->starts; (size_t)(s - spec->starts) < (size_t)spec->start_count; s++) {
         if (!is_of(s, name)) continue;
         found = true;
         const int index = lw_names_find(joints, s->joint);
         if (index < 0)
             return lw_fail_at(error, LW_ERROR_ARGUMENT, spec->file, s->place, "start", name,
                               "name a joint of this model", "there is no joint \"%.80s\"", s->joint);
-        if (s->has_q) copy[index].has_q = true, memcpy(copy[index].q, s->q, sizeof s->q);
-        if (s->has_v) copy[index].has_v = true, memcpy(copy[index].v, s->v, sizeof s->v);
+        give(all, s, &copy[index]);
     }
     return found ? LW_OK : unknown(spec, name, spec->run.place, error);
 }
@@ -45,6 +78,7 @@ static lw_status take(const lw_spec *spec, const lw_names *joints, const char *n
 lw_status lw_spec_begun(const lw_spec *spec, const char *name, lw_arena *arena, lw_spec *begun,
                         lw_error *error) {
     lw_names joints;
+    lw_placements all;
     *begun = *spec;
     if (!name) return LW_OK;
     begun->joints = LW_NEW(arena, lw_joint_spec, spec->joint_count + 1);
@@ -54,7 +88,8 @@ lw_status lw_spec_begun(const lw_spec *spec, const char *name, lw_arena *arena, 
     for (size_t k = 0; k < spec->joint_count; k++)
         joints.names[k] = spec->joints[k].name ? spec->joints[k].name : "";
     lw_names_sort(&joints);
-    return take(spec, &joints, name, begun->joints, error);
+    if (lw_placements_create(spec, arena, &all) != LW_OK) return lw_out_of_memory(error);
+    return take(spec, &all, &joints, name, begun->joints, error);
 }
 
 lw_status lw_spec_begin(lw_spec *spec, const char *start, lw_error *error) {
