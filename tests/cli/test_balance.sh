@@ -73,3 +73,24 @@ grep -q '^# reason: "\?energy: ' "$work/top.csv" || fail "the results file does 
 expect 1 run "$work/top.yaml" --integrator rk4 --step 0.25 --strict
 tail -n 1 "$work/out" | grep -q '^doubtful: energy: ' || fail "the last line is not the verdict: $(tail -n 1 "$work/out")"
 expect 0 run "$work/top.yaml" --strict
+
+# Compliance beside merged welds: two welds of different compliance share a load by least elastic energy, in closed form, whether the
+# weld before them is merged or kept: forces f and 2 g - f, torques m and 0.5 (2 g - f) - 1.5 f - m about y, for which the derivatives of
+# the energy by f and by m vanish.
+cat >"$work/two_welds.yaml" <<'YAML'
+linkwork: 1
+bodies:
+  a: {mass: 1, inertia: [1, 1, 1]}
+  b: {mass: 2, com: [0.5, 0, 0], inertia: [1, 1, 1]}
+joints:
+  p: {type: weld, between: [ground, a], point: [0, 0, 0]}
+  j1: {type: weld, between: [a, b], point: [-1, 0, 0], compliance: {translation: 1e-6, rotation: 1e-6}}
+  j2: {type: weld, between: [a, b], point: [1, 0, 0], compliance: {translation: 3e-6, rotation: 2e-6}}
+YAML
+for welds in merge keep; do
+    { cat "$work/two_welds.yaml"; echo "welds: $welds"; } >"$work/welds_$welds.yaml"
+    expect 0 accel "$work/welds_$welds.yaml" --json
+    json "close(d['reactions']['j1']['force'][2], 10.791, 1e-9) and close(d['reactions']['j1']['torque'][1], -7.848, 1e-9)"
+    json "close(d['reactions']['j2']['force'][2], 8.829, 1e-9) and close(d['reactions']['j2']['torque'][1], -3.924, 1e-9)"
+    json "close(d['reactions']['p']['force'][2], 29.43, 1e-9)"
+done

@@ -95,3 +95,52 @@ sed -i 's/polynomial: \[0.001, 0.1, 0.05, 0.02\]/table: profile/' cam.yaml
 expect 0 check cams.yaml
 expect 2 check camsx.yaml
 says err 'cannot be reversed'
+
+# A quantity before parentheses keeps its meaning in a part: the body of the part, in the part's world.
+cat >rail.yaml <<'YAML'
+linkwork: 1
+parameters: {L: 2}
+bodies: {a: {mass: 1, inertia: [1, 1, 1]}}
+joints: {j: {type: prismatic, between: [ground, a], axis: [0, 1, 0], q: 0.1}}
+forces: {d: {type: drive, joint: j, force: "-40*body.a.y + sin(t)"}}
+outputs: {scaled: "body.a.y*(1 + L)"}
+run: {end: 1}
+YAML
+cat >rails.yaml <<'YAML'
+linkwork: 1
+parameters: {L: 100}
+outputs: {l: L}
+parts: {P: {use: rail.yaml, at: {position: [10, 5, 0], mirror: y}}}
+run: {end: 1}
+YAML
+expect 0 run rail.yaml --json
+cp "$work/out" alone.json
+expect 0 run rails.yaml --json
+json "abs(d['final']['joints']['P.j']['q'][0] - json.load(open('alone.json'))['final']['joints']['j']['q'][0]) < 1e-12"
+json "abs(d['final']['outputs']['P.scaled'] - json.load(open('alone.json'))['final']['outputs']['scaled']) < 1e-12"
+
+# Mirrored parts in exports, starts of the model, and files of positions of rest.
+cat >roller.yaml <<'YAML'
+linkwork: 1
+bodies: {a: {mass: 1, com: [0.3, 0.2, 0.1], inertia: [0.1, 0.12, 0.13, 0.02, 0.02, 0.03]}}
+joints: {j: {type: cylindrical, between: [ground, a], point: [0, 0, 0], axis: [0, 1, 0], q: [0.1, 0.2]}}
+forces:
+  turn: {type: torsion, joint: j, coordinate: angle, stiffness: 5, damping: 1}
+  slide: {type: torsion, joint: j, coordinate: displacement, stiffness: 5, damping: 3}
+YAML
+cat >rollers.yaml <<'YAML'
+linkwork: 1
+parts: {P: {use: roller.yaml, at: {mirror: y}}}
+starts: {other: {P.j: {q: [0.1, 0.2]}}}
+run: {end: 1}
+YAML
+expect 0 accel rollers.yaml --json
+cp "$work/out" mirrored.json
+expect 0 export mjcf rollers.yaml --out rollers.xml
+expect 0 accel rollers.xml --key initial --json
+json "all(abs(x - y) < 1e-11 for x, y in zip(d['qdd']['P.j'], json.load(open('mirrored.json'))['qdd']['P.j']))"
+expect 0 equilibrium rollers.yaml --out rest.yaml
+expect 0 accel rest.yaml --json
+json "all(abs(x) < 1e-9 for x in d['qdd']['P.j'])"
+expect 0 run rollers.yaml --begin other --end 1e-9 --json
+json "abs(d['final']['joints']['P.j']['q'][1] - 0.2) < 1e-6"
