@@ -90,8 +90,8 @@ static void put_start(const lw_model *model, const lw_equilibrium *e, lw_spec *s
     lw_spec_set_run(spec, &run);
 }
 
-/* Coordinates of a mirrored part may count in the other sense in its own file, in which the spec has them: they
- * are turned round where the compiled spec shows it. */
+/* Coordinates of a mirrored part may count in the other sense in its own file, in which the spec has them:
+ * they are turned round where the compiled spec shows it. */
 static lw_status turn_senses(const lw_model *model, const lw_equilibrium *e, lw_spec *spec) {
     lw_model *again = NULL;
     double *q = calloc((size_t)lw_model_q_size(model) + 1, sizeof *q);

@@ -104,7 +104,7 @@ python3 - "$2" <<'PYTHON' || fail "docs/architecture.md is not true"
 import os, re, sys
 os.chdir(sys.argv[1])
 text = open("docs/architecture.md", encoding="utf-8").read()
-names = {name for top in ("src", "cli", "include") for _, _, files in os.walk(top) for name in files}
+names = {name for top in ("src", "cli", "include", "python/src") for _, _, files in os.walk(top) for name in files}
 names |= {os.path.splitext(name)[0] for name in names}
 for word in re.findall(r"`([^`]+)`", text):
     if re.fullmatch(r"[\w./-]+/[\w./-]*", word) and "NAME" not in word:

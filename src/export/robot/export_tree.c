@@ -131,8 +131,11 @@ lw_status lw_export_tree_create(const lw_spec *spec, bool at_joints, lw_import_n
     if (status == LW_ERROR_MEMORY) return lw_out_of_memory(error);
     if (status != LW_OK)
         return lw_fail(error, status, NULL, "linkwork check names the faults", "its parts cannot be placed");
-    placed.part_count = 0;
     status = lw_export_copy_spec(&placed, &tree->spec, error);
+    for (size_t k = 0; status == LW_OK && k < lw_spec_part_count(tree->spec); k++) {
+        lw_part_spec *part = lw_spec_part(tree->spec, k); /* From now on nothing but a name. */
+        *part = (lw_part_spec){.name = part->name, .file = part->file, .place = part->place};
+    }
     for (size_t k = 0; status == LW_OK && k < lw_spec_force_count(tree->spec); k++) {
         tree->limits[k] = lw_spec_force(tree->spec, k)->limit;
         lw_spec_force(tree->spec, k)->limit = 0;
