@@ -46,7 +46,9 @@ int run_resume_read(const cli_command *command, run_resume *resume, const lw_mod
 int run_resume_copy(const cli_command *command, const run_resume *resume, lw_results *results) {
     lw_error error = {0};
     lw_status status = lw_results_go_on(results, resume->path, resume->t, NULL, NULL, &error);
-    return status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);
+    if (status == LW_OK) return CLI_DONE;
+    const int code = cli_fault(command, status, &error);
+    return status == LW_ERROR_FILE ? CLI_WRONG : code;
 }
 
 static void add_books(const lw_ledger *before, lw_ledger *ledger) {

@@ -102,12 +102,12 @@ LW_API lw_status lw_results_values(const char *path, const lw_model *model, doub
                                    const double *v, const double *states, double *inputs, double *parameters,
                                    lw_error *error);
 /* The works of the model's force elements in the row at time t, for lw_run_options.works; 0 where the file
- * has no such column (force(F).work), so that they begin anew. */
+ * does not know one (force(F).work). LW_ERROR_FILE: an output of the model needs such a one. */
 LW_API lw_status lw_results_works(const char *path, const lw_model *model, double t, double *works,
                                   lw_error *error);
 /* Copies the rows of a results file from its first to that of time `until` into one that has just been
  * opened, so that the rows of a run that goes on from there follow; columns that the file lacks are unknown
- * there. ledger receives the energies of the last of these rows (NAN where it has none), rows their number;
+ * there, but works of force elements, which would begin anew, must be known: LW_ERROR_FILE. ledger receives the energies of the last of these rows (NAN where it has none), rows their number;
  * results, ledger and rows may be NULL. */
 LW_API lw_status lw_results_go_on(lw_results *results, const char *path, double until, lw_ledger *ledger,
                                   long *rows, lw_error *error);

@@ -80,6 +80,13 @@ unsigned lw_outputs_need(const lw_model *model) {
     return needs;
 }
 
+bool lw_outputs_use_work(const lw_model *model, int force) {
+    const lw_values *values = &model->values; /* Nothing but outputs may use works. */
+    for (int k = 0; k < values->quantity_count; k++)
+        if (values->quantities[k].needs & LW_NEEDS_WORK && values->quantities[k].object == force) return true;
+    return false;
+}
+
 void lw_outputs_compute(const lw_model *model, lw_data *data, const lw_quantity_source *source, int first,
                         int end, double *out) {
     lw_values_compute(model, data, source->t, source, &model->values.for_all);

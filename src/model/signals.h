@@ -32,6 +32,8 @@ void lw_motion_jets(const lw_model *model, lw_data *data, double t);
 
 /* What the outputs need of a state besides its kinematics: bits of LW_NEEDS_*. */
 unsigned lw_outputs_need(const lw_model *model);
+/* Does an output need the work of this force element? */
+bool lw_outputs_use_work(const lw_model *model, int force);
 /* Outputs first .. end - 1 in SI units; source as they need. */
 void lw_outputs_compute(const lw_model *model, lw_data *data, const lw_quantity_source *source, int first,
                         int end, double *values);

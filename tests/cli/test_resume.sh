@@ -199,3 +199,22 @@ for x, y in zip(rows[1:], data):
     for p, q in zip(x, y): assert (p == "" and q != q) or float(p) == q, (p, q)
 CHECK
 echo passed
+
+# Works since the start: an output or an expression that needs one brings it along, and the run goes on with it;
+# a file that lacks it is refused, since the work would begin anew.
+sed 's/^run:/outputs: {lost: -force(d).work}\nrun:/' "$model" > "$work/lost.yaml"
+expect 0 run "$work/lost.yaml" --quiet --out "$work/lost.csv"
+expect 0 run "$work/lost.yaml" --end 1 --quiet --out "$work/lost_half.csv"
+expect 0 run --resume "$work/lost_half.csv" --end 2 --quiet --out "$work/lost_both.csv"
+python3 - "$work/lost.csv" "$work/lost_both.csv" <<'CHECK' || fail "an output of works begins anew"
+import csv, sys
+a, b = (list(csv.DictReader(l for l in open(p) if not l.startswith("#")))[-1] for p in sys.argv[1:])
+assert float(a["lost [J]"]) > 0.1 and a["lost [J]"] == "%r" % -float(a["force(d).work [J]"])
+# Two integrations with tolerance 1e-10.
+assert abs(float(a["lost [J]"]) - float(b["lost [J]"])) < 1e-7, (a["lost [J]"], b["lost [J]"])
+CHECK
+expect 0 run "$work/lost.yaml" --end 1 --quiet --record "joint, state" --out "$work/lost_half.csv"
+expect 2 run --resume "$work/lost_half.csv"
+says err "the file lacks force(d).work, so that the work since the start is not known"
+expect 2 run --resume "$work/half.csv" --record "2*force(s).work" --out "$work/new.csv"
+says err "the file lacks force(s).work"

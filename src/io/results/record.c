@@ -618,6 +618,30 @@ static lw_status parse(lw_record *record, const char *list) {
     return status;
 }
 
+static lw_status add_works(lw_record *record, const lw_state_quantity *quantities, int count) {
+    lw_status status = LW_OK;
+    for (int k = 0; k < count && status == LW_OK; k++)
+        if (quantities[k].needs & LW_NEEDS_WORK) status = add(record, &quantities[k]);
+    return status;
+}
+
+/* Works that outputs and expressions are computed from become columns of their own: a run that goes on from
+ * the file needs them, and cannot find them out of an expression's value. */
+static lw_status add_works_used(lw_record *record) {
+    const lw_values *values = &record->model->values;
+    bool computed = false;
+    for (size_t k = 0; k < record->count; k++) {
+        const lw_state_quantity *column = &record->columns[k];
+        const unsigned needs =
+            column->kind == LW_Q_OUTPUT ? record->model->outputs[column->object].needs : column->needs;
+        computed |= column->kind != LW_Q_FORCE && needs & LW_NEEDS_WORK;
+    }
+    lw_status status = computed ? add_works(record, values->quantities, values->quantity_count) : LW_OK;
+    for (int k = 0; k < record->expression_count && status == LW_OK; k++)
+        status = add_works(record, record->expressions[k].quantities, record->expressions[k].quantity_count);
+    return status;
+}
+
 /* --- creation ------------------------------------------------------------------------------------- */
 
 /* Takes the memory that the columns need in rows. */
@@ -656,6 +680,7 @@ lw_status lw_record_create(const lw_model *model, const char *list, lw_record **
     record->compiled = lw_arena_create(NULL);
     lw_status status = record->compiled ? lw_data_create(model, NULL, &record->data) : LW_ERROR_MEMORY;
     status = status == LW_OK ? parse(record, list) : out_of_memory(error);
+    if (status == LW_OK) status = add_works_used(record);
     if (status == LW_OK) status = prepare(record);
     record->error = NULL;
     if (status != LW_OK)
@@ -683,6 +708,10 @@ bool lw_record_accelerations(const lw_record *record) {
 }
 bool lw_record_reactions(const lw_record *record) {
     return record && record->needs & (LW_NEEDS_REACTION | LW_NEEDS_MULTIPLIER);
+}
+
+bool lw_record_is_work(const lw_record *record, size_t column) {
+    return record->columns[column].kind == LW_Q_FORCE && record->columns[column].needs & LW_NEEDS_WORK;
 }
 
 bool lw_record_works(const lw_record *record) { return record && record->needs & LW_NEEDS_WORK; }

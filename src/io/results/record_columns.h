@@ -15,6 +15,8 @@ typedef struct lw_record_column {
 } lw_record_column;
 
 const lw_record_column *lw_record_columns(const lw_record *record);
+/* Is this column the work of a force element? */
+bool lw_record_is_work(const lw_record *record, size_t column);
 
 /* Does text match the pattern, in which * stands for any characters? */
 bool lw_pattern_matches(const char *pattern, const char *text);

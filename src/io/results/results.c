@@ -247,6 +247,16 @@ lw_status lw_results_event(lw_results *results, double t, const char *name) {
     return LW_OK;
 }
 
+const char *lw_results_lacking_work(const lw_results *results, const lw_results_table *table, size_t row) {
+    const lw_record_column *names = lw_record_columns(results->record);
+    for (size_t k = 0; k < results->count; k++) {
+        if (!lw_record_is_work(results->record, k)) continue;
+        const int column = lw_results_table_column(table, names[k].name);
+        if (column < 0 || !isfinite(table->columns[column].values[row])) return names[k].name;
+    }
+    return NULL;
+}
+
 lw_status lw_results_copy(lw_results *results, const lw_results_table *table, size_t rows, lw_error *error) {
     const lw_record_column *names = lw_record_columns(results->record);
     const double **from = LW_NEW(results->arena, const double *, results->count);

@@ -306,6 +306,15 @@ static double value_in(const lw_results_table *table, const char *name, size_t r
     return column >= 0 && table->columns[column].values ? table->columns[column].values[row] : NAN;
 }
 
+static lw_status lacks_work(const char *path, const char *name, lw_error *error) {
+    char message[300], remedy[300];
+    snprintf(message, sizeof message, "the file lacks %.150s, so that the work since the start is not known",
+             name);
+    snprintf(remedy, sizeof remedy,
+             "record it from the start on, e.g. --record \"joint, state, input, parameter, %.150s\"", name);
+    return fault(error, path, remedy, message);
+}
+
 lw_status lw_results_works(const char *path, const lw_model *model, double t, double *works,
                            lw_error *error) {
     if (!path || !model || isnan(t) || !lw_given(works, model->force_count))
@@ -329,6 +338,7 @@ lw_status lw_results_works(const char *path, const lw_model *model, double t, do
             if (column >= 0) table->columns[column].wanted = true;
             const double value = pass == 1 ? value_in(table, name, row) : 0;
             works[k] = isfinite(value) ? value : 0;
+            if (!isfinite(value) && lw_outputs_use_work(model, k)) status = lacks_work(path, name, error);
         }
     }
     lw_results_table_close(table);
@@ -359,7 +369,11 @@ lw_status lw_results_go_on(lw_results *results, const char *path, double until, 
                               .dissipation = value_in(table, "dissipation", last),
                               .unaccounted = value_in(table, "unaccounted", last)};
     if (status == LW_OK && rows) *rows = (long)last + 1;
-    if (status == LW_OK && results) status = lw_results_copy(results, table, last + 1, error);
+    if (status == LW_OK && results) {
+        const char *lacking = lw_results_lacking_work(results, table, last);
+        status = lacking ? lacks_work(path, lacking, error)
+                         : lw_results_copy(results, table, last + 1, error);
+    }
     lw_results_table_close(table);
     return status;
 }
