@@ -9,7 +9,8 @@
  *
  * and the same with D alone in the axes of a body; joint coordinates have factors of +1 or -1. Rotations of
  * bodies (qw .. qz, rx .. rz) and angular momenta depend on the origin or are no vectors: those of a part
- * that is moved are refused. Numbers in point(hub, a, b, c) are in the frame of the body, D applies.
+ * that is moved are refused. The energies and the momentum of all bodies together, which would be those of the
+ * whole model, are refused in every part. Numbers in point(hub, a, b, c) are in the frame of the body, D applies.
  *
  * Cost     O(length of the text * log(objects)).
  */
@@ -280,6 +281,22 @@ static void rewrite_quantity(rewriting *r, const char *text, size_t length, size
     lw_text_add(&r->out, "(-", sign < 0 ? 2 : 0);
     add_quantity(r, &q, component);
     lw_text_add(&r->out, ")", sign < 0);
+}
+
+size_t lw_part_total(const char *text, size_t *length) {
+    static const char *const totals[] = {"kinetic", "potential", "momentum"};
+    lw_part_scan scan = {.text = text};
+    for (size_t found; (found = lw_part_scan_next(&scan)) > 0; scan.at += found)
+        for (size_t k = 0; k < sizeof totals / sizeof *totals; k++) {
+            const char *name = text + scan.at;
+            const size_t word = strlen(totals[k]);
+            /* momentum(load) is a body's; names of the part's own values have its prefix by now. */
+            if (strncmp(name, totals[k], word) != 0 || found < word) continue;
+            if (found > word && (name[word] != '.' || k < 2)) continue;
+            *length = found;
+            return scan.at + 1;
+        }
+    return 0;
 }
 
 const char *lw_placed_expression(lw_arena *arena, const lw_spec *spec, const lw_names *joints,

@@ -77,6 +77,9 @@ lw_status lw_part_values(const lw_spec *spec, lw_arena *arena, lw_names *values)
 const char *lw_placed_expression(lw_arena *arena, const lw_spec *spec, const lw_names *joints,
                                  const lw_names *forces, const lw_placement *at, const char *variables,
                                  const char *text, lw_syntax *syntax);
+/* One behind the place of the first quantity in the expression that all bodies have together (kinetic,
+ * potential, momentum.px), and its length; 0 if there is none. */
+size_t lw_part_total(const char *text, size_t *length);
 /* The factor +1 or -1 of speed k of a joint, or of coordinate k, in a mirrored part. */
 double lw_placed_speed(const lw_placement *at, lw_joint_type type, int k);
 double lw_placed_coordinate(const lw_placement *at, lw_joint_type type, int k);

@@ -577,6 +577,52 @@ static void *copied(placing *job, const void *items, size_t count, size_t size) 
     return copy;
 }
 
+/* Expressions of a part mean what they mean in its file, but which bodies' energy a part has is not defined
+ * where bodies are joined: what all bodies have together belongs into the model. */
+static void refuse_total(placing *job, const char *kind, const char *name, lw_place place, const char *text) {
+    size_t length;
+    const size_t found = text ? lw_part_total(text, &length) : 0;
+    if (found == 0 || lw_part_of(&job->all.parts, name) < 0) return;
+    char object[112], use[320];
+    const char *file = lw_spec_source(job->spec, name, use, sizeof use);
+    (void)snprintf(object, sizeof object, "%s \"%.90s\"", kind, name);
+    lw_complain(job->report, LW_SEVERITY_ERROR, file, place, object,
+                "write it in the model that uses the part, or add up quantities of single bodies",
+                "\"%.*s\" is that of the whole model, and this file is a part of it%s", (int)length,
+                text + found - 1, use);
+    job->refused = true;
+}
+
+static void refuse_totals(placing *job) {
+    const lw_spec *spec = job->spec;
+    for (size_t k = 0; k < spec->joint_count; k++)
+        for (int i = 0; i < LW_JOINT_MAX_V; i++)
+            refuse_total(job, "joint", spec->joints[k].name, spec->joints[k].place,
+                         spec->joints[k].motion[i]);
+    for (size_t k = 0; k < spec->force_count; k++) {
+        const lw_force_spec *f = &spec->forces[k];
+        refuse_total(job, "force", f->name, f->place, f->law.expression);
+        refuse_total(job, "force", f->name, f->place, f->drive);
+        for (int i = 0; i < 3; i++) refuse_total(job, "force", f->name, f->place, f->force[i]);
+        for (int i = 0; i < 3; i++) refuse_total(job, "force", f->name, f->place, f->torque[i]);
+    }
+    for (size_t k = 0; k < spec->event_count; k++) {
+        const lw_event_spec *e = &spec->events[k];
+        refuse_total(job, "event", e->name, e->place, e->when);
+        refuse_total(job, "event", e->name, e->place, e->factor);
+        for (int i = 0; i < e->set_count; i++)
+            refuse_total(job, "event", e->name, e->place, e->sets[i].value);
+    }
+    for (size_t k = 0; k < spec->input_count; k++)
+        refuse_total(job, "input", spec->inputs[k].name, spec->inputs[k].place, spec->inputs[k].text);
+    for (size_t k = 0; k < spec->signal_count; k++)
+        refuse_total(job, "signal", spec->signals[k].name, spec->signals[k].place, spec->signals[k].value);
+    for (size_t k = 0; k < spec->state_count; k++)
+        refuse_total(job, "state", spec->states[k].name, spec->states[k].place, spec->states[k].rate);
+    for (size_t k = 0; k < spec->output_count; k++)
+        refuse_total(job, "output", spec->outputs[k].name, spec->outputs[k].place, spec->outputs[k].value);
+}
+
 static lw_status place_all(placing *job) {
     lw_spec *out = job->out;
     const lw_spec *spec = job->spec;
@@ -616,6 +662,7 @@ static lw_status place_all(placing *job) {
     for (size_t k = 0; k < out->constraint_count; k++) place_constraint(job, &out->constraints[k]);
     for (size_t k = 0; k < out->event_count; k++) place_event(job, &out->events[k]);
     place_values(job);
+    refuse_totals(job);
     return job->failed ? LW_ERROR_MEMORY : job->refused ? LW_ERROR_MODEL : LW_OK;
 }
 
