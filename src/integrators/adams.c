@@ -31,5 +31,7 @@ const lw_integrator lw_adams = {
     .advance = lw_sundials_advance,
     .step = lw_sundials_step,
     .restart = lw_sundials_restart,
+    .archive = lw_sundials_archive,
+    .repeats = true,
     .statistics = lw_cvode_statistics,
 };

@@ -104,5 +104,7 @@ const lw_integrator lw_bdf = {
     .advance = lw_sundials_advance,
     .step = lw_sundials_step,
     .restart = lw_sundials_restart,
+    .archive = lw_sundials_archive,
+    .repeats = true,
     .statistics = lw_cvode_statistics,
 };

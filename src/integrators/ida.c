@@ -230,6 +230,7 @@ static int restart(lw_sundials *run, double t_stop) {
         return -1;
     }
     int flag = IDAReInit(own->memory, run->end, run->y, run->ydot);
+    if (flag >= 0) flag = choose_first_step(run);
     return flag < 0 ? flag : start(run, t_stop);
 }
 
@@ -355,5 +356,7 @@ const lw_integrator lw_ida = {
     .advance = lw_sundials_advance,
     .step = lw_sundials_step,
     .restart = lw_sundials_restart,
+    .archive = lw_sundials_archive,
+    .repeats = true,
     .statistics = statistics,
 };

@@ -76,6 +76,8 @@ typedef struct lw_integrator_statistics {
     long steps, evaluations, rejected;
 } lw_integrator_statistics;
 
+enum { LW_BEGINNING = 64 };
+
 /* An instance; each integrator embeds it as the first member of its own struct. */
 typedef struct lw_integration lw_integration;
 
@@ -103,6 +105,9 @@ typedef struct lw_integrator {
     /* Hands everything on which later steps depend to the archive. NULL: part of it cannot be had; then
      * repeating the steps from the last start reproduces the same bits. */
     void (*archive)(lw_integration *integration, lw_archive *archive);
+    /* The archive holds only what else a start depends on: after restart and reading it once more the steps
+     * have to be repeated as well. It has at most LW_BEGINNING bytes. */
+    bool repeats;
     void (*statistics)(const lw_integration *integration, lw_integrator_statistics *statistics);
 } lw_integrator;
 

@@ -182,6 +182,12 @@ static bool create_context(lw_sundials *run) {
 }
 #endif
 
+static void keep_beginning(lw_sundials *run) {
+    const lw_event *event = &run->event;
+    run->begun.last = event->last, run->begun.longest = event->longest;
+    run->begun.repeated = event->repeated;
+}
+
 lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_system *system,
                              const lw_integrator_options *options, double t, const double *y,
                              lw_sundials **run, lw_error *error) {
@@ -211,6 +217,7 @@ lw_status lw_sundials_create(const lw_integrator *integrator, size_t size, lw_sy
         lw_sundials_destroy(made);
         return lw_fail(error, LW_ERROR_MEMORY, NULL, NULL, "no memory for %d states", system->size);
     }
+    keep_beginning(made);
     memcpy(NV_DATA_S(made->y), y, sizeof *y * (size_t)system->size);
     *run = made;
     return LW_OK;
@@ -476,6 +483,7 @@ static lw_status cross(lw_sundials *run, double t_stop, lw_error *error) {
     if (status) return status;
     run->begin = run->end;
     forget(run);
+    keep_beginning(run);
     if (run->event.longest < HUGE_VAL) bound_steps(run);
     int flag = run->restart(run, t_stop);
     return flag < 0 ? gave_up(run, flag, error) : LW_OK;
@@ -549,6 +557,17 @@ lw_status lw_sundials_step(lw_integration *integration, double t_stop, double *t
     return status;
 }
 
+void lw_sundials_archive(lw_integration *integration, lw_archive *archive) {
+    lw_sundials *run = (lw_sundials *)integration;
+    LW_ARCHIVE_ONE(archive, run->begun.last);
+    LW_ARCHIVE_ONE(archive, run->begun.longest);
+    LW_ARCHIVE_ONE(archive, run->begun.repeated);
+    if (archive->mode != LW_ARCHIVE_READ) return;
+    run->event.last = run->begun.last, run->event.longest = run->begun.longest;
+    run->event.repeated = run->begun.repeated;
+    bound_steps(run);
+}
+
 lw_status lw_sundials_restart(lw_integration *integration, double t, const double *y, lw_error *error) {
     lw_sundials *run = (lw_sundials *)integration;
     lw_integrator_statistics now;
@@ -560,6 +579,7 @@ lw_status lw_sundials_restart(lw_integration *integration, double t, const doubl
     run->started = false;
     const bool bounded = run->event.longest < HUGE_VAL;
     lw_event_reset(&run->event, integration->system, t);
+    keep_beginning(run);
     if (bounded || run->event.longest < HUGE_VAL) bound_steps(run);
     memcpy(NV_DATA_S(run->y), y, sizeof *y * (size_t)integration->system->size);
     int flag = run->restart(run, HUGE_VAL);

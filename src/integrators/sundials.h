@@ -41,8 +41,14 @@ struct lw_sundials {
     bool noisy;           /* No matrix improves convergence, so that the measured rate is kept. */
     long solved, refused; /* How often it has converged, and how often it has not. */
 
-    double begin, end;               /* The last step; both are the start time before the first. */
-    lw_event event;                  /* The event within the last step. */
+    double begin, end; /* The last step; both are the start time before the first. */
+    lw_event event;    /* The event within the last step. */
+    /* What was known of earlier events at the last start: the search for events, and thereby the steps,
+     * depend on it. */
+    struct {
+        double last, longest;
+        long repeated;
+    } begun;
     lw_integrator_statistics before; /* The statistics up to the last start. */
     bool drifts;                     /* Nothing projects its steps. */
     int crawled;                     /* The number of consecutive steps of nearly zero length. */
@@ -97,6 +103,7 @@ lw_sundials *lw_sundials_of(N_Vector v);
 
 lw_status lw_sundials_step(lw_integration *integration, double t_stop, double *t, double *y, lw_error *error);
 lw_status lw_sundials_restart(lw_integration *integration, double t, const double *y, lw_error *error);
+void lw_sundials_archive(lw_integration *integration, lw_archive *archive);
 lw_status lw_sundials_advance(lw_integration *integration, double t_out, double t_stop, double *y,
                               lw_error *error);
 

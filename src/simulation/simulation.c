@@ -52,6 +52,10 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
     if (s->plan.formulation->archive) s->plan.formulation->archive(s->method, &archive);
     s->anchor.decided_size = archive.used;
     s->anchor.decided = LW_NEW(arena, unsigned char, archive.used + 1);
+    archive.used = 0;
+    lw_simulation_event_archive(s, &archive);
+    s->anchor.awaited_size = archive.used;
+    s->anchor.awaited = LW_NEW(arena, unsigned char, 2 * archive.used + 1);
     for (int k = 0; k < LW_EFFORT_STATES; k++) s->system.states[k] = LW_NEW(arena, double, n);
     s->system.differential = LW_NEW(arena, bool, n);
     if (options->want_accelerations || options->want_reactions) s->vdot = LW_NEW(arena, double, nv);
@@ -202,6 +206,12 @@ void lw_simulation_destroy(lw_simulation *s) {
 
 /* --- advancing ------------------------------------------------------------------------------------- */
 
+static void mark_events(lw_simulation *s) {
+    lw_archive archive = {
+        .mode = LW_ARCHIVE_WRITE, .bytes = s->anchor.awaited, .size = s->anchor.awaited_size};
+    lw_simulation_event_archive(s, &archive);
+}
+
 void lw_simulation_mark(lw_simulation *s, double t, const double *y) {
     const lw_formulation *f = s->plan.formulation;
     lw_archive archive = {
@@ -210,6 +220,7 @@ void lw_simulation_mark(lw_simulation *s, double t, const double *y) {
     s->anchor.t_stop = lw_simulation_bound(s);
     s->anchor.steps = 0;
     memcpy(s->anchor.y, y, (size_t)s->system.base.size * sizeof *y);
+    mark_events(s);
     if (!f->archive) return;
     f->archive(s->method, &archive);
     archive.mode = LW_ARCHIVE_READ,
@@ -220,7 +231,10 @@ void lw_simulation_mark(lw_simulation *s, double t, const double *y) {
 void lw_simulation_retire_integrator(lw_simulation *s) {
     if (!s->integration) return;
     lw_integrator_statistics now;
+    lw_archive archive = {.mode = LW_ARCHIVE_MEASURE};
     s->integrator->statistics(s->integration, &now);
+    if (s->integrator->archive) s->integrator->archive(s->integration, &archive);
+    s->retired_size = archive.used;
     s->before.steps += now.steps;
     s->before.evaluations += now.evaluations;
     s->before.rejected += now.rejected;
@@ -251,6 +265,7 @@ static lw_status set_off(lw_simulation *s, lw_error *error) {
     if (s->deferred >= 0) memset(s->happened, 0, (size_t)s->event_count * sizeof *s->happened);
     s->deferred = -1;
     lw_simulation_event_await(s);
+    mark_events(s);
     if (s->integration)
         status = s->integrator->restart(s->integration, s->t, s->y, error);
     else {

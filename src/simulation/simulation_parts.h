@@ -48,6 +48,8 @@ typedef struct lw_simulation_anchor {
     long steps;             /* number of steps since then */
     unsigned char *decided; /* archive of the method's decisions at that time */
     size_t decided_size;
+    unsigned char *awaited; /* archive of what was known of events then; steps end where they find one */
+    size_t awaited_size;
 } lw_simulation_anchor;
 
 /* The conditions in forces, signals and rates, and the outcomes at which they are held
@@ -120,6 +122,7 @@ struct lw_simulation {
     lw_integrator_statistics before; /* statistics of the integrators before this one */
     bool stale;                      /* State or equations have changed: the integrator must restart. */
     double accepted;                 /* end of its last step */
+    size_t retired_size;             /* what the integrator that was destroyed last would add to a snapshot */
     bool repeating;                  /* Earlier steps are repeated, without notifications. */
     lw_simulation_anchor anchor;
     double crossed_t, *crossed_y; /* time of the method's last event, and its state before the event */

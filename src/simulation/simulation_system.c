@@ -262,7 +262,10 @@ static lw_status system_accepted(lw_system *base, double t, double h, int order,
     const lw_run_options *options = &s->plan.options;
     s->accepted = t;
     s->anchor.steps++;
-    if (s->repeating) return LW_OK;
+    if (s->repeating) { /* The next step may end where an event is awaited since this one. */
+        int happened;
+        return s->event_count > 0 ? lw_simulation_event_look(s, t, y, &happened, error) : LW_OK;
+    }
     /* Work that comes and goes between two samples. */
     const double *books = y + lw_simulation_books(s);
     s->worked = fmax(s->worked, fmax(0, books[0]) + fmax(0, books[1]));

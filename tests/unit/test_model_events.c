@@ -325,6 +325,77 @@ static void snapshots(void **state) {
     lw_model_destroy(model);
 }
 
+/* Where a simulation stands, with all that expressions can see of it. */
+typedef struct standing {
+    double q[1], v[1], states[2], outputs[2];
+} standing;
+
+static standing go_to(lw_simulation *simulation, double t) {
+    standing at = {0};
+    lw_error error = {0};
+    if (lw_simulation_advance(simulation, t, &error) != LW_OK)
+        fail_msg("%s: %s", lw_simulation_integrator(simulation), error.message);
+    lw_simulation_state(simulation, at.q, at.v);
+    assert_int_equal(lw_simulation_states(simulation, at.states), LW_OK);
+    assert_int_equal(lw_simulation_outputs(simulation, at.outputs), LW_OK);
+    return at;
+}
+
+/* Snapshots amid events that are awaited since a step or two, switches that are held, a parameter that an
+ * event has just set, and events that the integrator has found beyond the time asked for: the same bits
+ * follow, also in another simulation, and the first buffer fits for good. */
+static void snapshots_amid_events(void **state) {
+    (void)state;
+    lw_model *model =
+        line(", q: 0.1",
+             "parameters: {k: 5}\ninputs: {u: 4}\n"
+             "tables: {saw: {x: [0, 0.7, 1], y: [0, 1, 0.2], beyond: repeat}}\n"
+             "states: {i: {rate: u - x.q}, n: {rate: \"if(x.v > 0, 1, -1)\"}}\n"
+             "forces:\n"
+             "  f: {type: drive, joint: x, force: \"15*(u - q) + i - 0.15*v + 2*sin(5*t) + 5*saw(t)\"}\n"
+             "  s: {type: drive, joint: x, force: \"-k*q - if(q > 2, q - 2, 0)\"}\n"
+             "outputs: {a: x.a, w: force(s).work}\n"
+             "events:\n"
+             "  up: {when: x.q - 3, direction: up, do: {set: {u: 0}}}\n"
+             "  low: {when: x.q - 1, direction: down, do: {set: {u: 4, k: 5 + 0.3*t}}}\n"
+             "  tick: {when: \"sin(3*t)\", direction: up, do: {set: {n: 0}}}\n"
+             "  beat: {when: t - 1, do: {set: {k: 5.5}}}\n"
+             "  wall: {when: x.q - 4.5, direction: up, do: {restitution: {joint: x, factor: 0.8}}}\n"
+             "run: {end: 6}\n");
+    const double times[] = {0, 0.01, 0.3333, 0.7, 1, 1.7, 2.0943951023931953, 3, 3.5, 5.1};
+    const char *const every[] = {"erk", "adams", "bdf", "rk4", "ida"};
+    for (int k = 0; k < ALL; k++) {
+        history h = {0};
+        lw_run_options options = options_of(model, k, &h);
+        options.integrator = every[k], options.tolerance = k == 3 ? 0 : 1e-8;
+        lw_simulation *simulation, *other;
+        assert_int_equal(lw_simulation_create(model, &options, NULL, &simulation, NULL), LW_OK);
+        assert_int_equal(lw_simulation_create(model, &options, NULL, &other, NULL), LW_OK);
+        const size_t size = lw_simulation_snapshot_size(simulation);
+        void *bytes = malloc(size);
+        for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+            go_to(simulation, times[i]);
+            assert_int_equal(lw_simulation_save(simulation, bytes, size), LW_OK);
+            const standing first = go_to(simulation, times[i] + 0.8123);
+            for (int again = 0; again < 2; again++) {
+                lw_simulation *one = again ? other : simulation;
+                lw_error error = {0};
+                if (lw_simulation_restore(one, bytes, size, &error) != LW_OK)
+                    fail_msg("%s at %g: %s", every[k], times[i], error.message);
+                const standing second = go_to(one, times[i] + 0.8123);
+                if (memcmp(&first, &second, sizeof first) != 0)
+                    fail_msg("%s saved at %g: q = %.17g, and %.17g after restoring it", every[k], times[i],
+                             first.q[0], second.q[0]);
+            }
+            assert_int_equal(lw_simulation_restore(simulation, bytes, size, NULL), LW_OK);
+        }
+        free(bytes);
+        lw_simulation_destroy(simulation);
+        lw_simulation_destroy(other);
+    }
+    lw_model_destroy(model);
+}
+
 /* User states are set, and quantities of the state stand in values: a counter and a thermostat with a gap. */
 static void states_and_quantities(void **state) {
     (void)state;
@@ -568,6 +639,7 @@ int main(void) {
         cmocka_unit_test(order_of_events),
         cmocka_unit_test(model_before_caller),
         cmocka_unit_test(snapshots),
+        cmocka_unit_test(snapshots_amid_events),
         cmocka_unit_test(states_and_quantities),
         cmocka_unit_test(late_quantities),
         cmocka_unit_test(endless),
