@@ -253,7 +253,8 @@ static inline bool lw_values_are_inputs(const lw_values *values, const lw_value_
 typedef struct lw_output {
     const lw_function *function; /* of t and the vector of values */
     unsigned needs;
-    const char *unit;              /* of its columns in results; "": none */
+    const char *column; /* its name in results: output(NAME) where the name alone is that of something else */
+    const char *unit;   /* of its columns in results; "": none */
     double numerator, denominator; /* A value in SI units times denominator / numerator is in this unit. */
 } lw_output;
 

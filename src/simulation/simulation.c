@@ -83,6 +83,7 @@ static lw_status create_method(lw_simulation *s, lw_error *error) {
     const int states = s->model->values.state_count;
     s->inputs = LW_NEW(s->arena, double, inputs + 1);
     s->first_inputs = LW_NEW(s->arena, double, inputs + 1);
+    s->given = LW_NEW(s->arena, bool, inputs + 1);
     s->states = LW_NEW(s->arena, double, states + 1);
     s->starts = LW_NEW(s->arena, double, states + 1);
     s->force = (lw_outer_force){.add = options->force,
@@ -92,6 +93,7 @@ static lw_status create_method(lw_simulation *s, lw_error *error) {
     for (int k = 0; k < inputs; k++)
         s->inputs[k] = s->first_inputs[k] =
             options->inputs ? options->inputs[k] : lw_model_input_default(s->model, k);
+    lw_simulation_forget_given(s);
     s->plan.options.inputs = s->first_inputs;
     for (int k = 0; k < states; k++)
         s->states[k] = s->starts[k] = options->states ? options->states[k] : s->model->values.starts[k];
@@ -574,6 +576,7 @@ lw_status lw_simulation_reset(lw_simulation *s, lw_error *error) {
     lw_status status = lw_simulation_tune(s, s->plan.model->parameter_values, error);
     if (status != LW_OK) return status;
     for (int k = 0; k < lw_model_input_count(s->model); k++) s->inputs[k] = s->first_inputs[k];
+    lw_simulation_forget_given(s);
     if (s->integration && s->integrator != s->plan.integrator) {
         s->integrator->destroy(s->integration);
         s->integration = NULL;

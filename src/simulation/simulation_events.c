@@ -150,6 +150,20 @@ static int side_ahead(const lw_simulation *s, int k) {
     return side;
 }
 
+/* A joint that stands at its stop when the run begins, and goes on in the direction of the impact, has no
+ * impact. */
+static void tell_of_start(lw_simulation *s, int k, int side) {
+    if (k >= s->model->event_count || s->anchor.t != s->plan.options.start || s->happened[k]) return;
+    const lw_model_event *event = &s->model->events[k];
+    if (event->action != LW_ACTION_RESTITUTION || !(side * event->direction > 0)) return;
+    char text[240];
+    snprintf(text, sizeof text,
+             "event \"%.80s\": its value starts at zero and goes on in its direction, so that there is no "
+             "impact; start before it, or with the speed of the rebound",
+             event->name);
+    lw_simulation_tell(s->t, "warning", text, s);
+}
+
 void lw_simulation_event_await(lw_simulation *s) {
     bool ahead = false;
     if (s->event_count == 0) return;
@@ -160,9 +174,11 @@ void lw_simulation_event_await(lw_simulation *s) {
     if (ahead) ahead = look_ahead(s);
     for (int k = 0; k < s->event_count; k++) {
         if (s->sides[k] && s->offsets[k] > 0) continue; /* It is awaited already: an impact. */
-        if (rests(s, k))
-            await(s, k, ahead ? side_ahead(s, k) : 0);
-        else
+        if (rests(s, k)) {
+            const int side = ahead ? side_ahead(s, k) : 0;
+            tell_of_start(s, k, side);
+            await(s, k, side);
+        } else
             await(s, k, sign_of(s->event_values[k]));
     }
 }
@@ -200,8 +216,10 @@ lw_status lw_simulation_event_look(lw_simulation *s, double t, const double *y, 
             if (first < 0) first = k;
             s->sides[k] = s->opposite[k] = 0;
             s->found[k] = s->event_values[k];
-        } else if (!(s->offsets[k] > 0) || side * s->event_values[k] > 0 || !(root_of(s, k, side) > 0))
+        } else if (!(s->offsets[k] > 0) || side * s->event_values[k] > 0 || !(root_of(s, k, side) > 0)) {
+            if (!side && !s->repeating) tell_of_start(s, k, sign_of(s->event_values[k]));
             await(s, k, sign_of(s->event_values[k]));
+        }
     }
     *happened = first;
     return LW_OK;

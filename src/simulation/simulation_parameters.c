@@ -82,6 +82,7 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
     s->span = lw_model_span(model, s->t);
     s->method = method;
     s->data = data;
+    lw_simulation_follow_defaults(s);
     lw_data_set_values(model, s->data, s->inputs, s->states);
     s->checked = checked;
     const lw_effort effort = s->system.effort;

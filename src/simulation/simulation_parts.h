@@ -103,8 +103,9 @@ struct lw_simulation {
     lw_time_span
         span; /* nor past the end of the span in which it is, with knots of the model at both ends. */
     double *inputs, *first_inputs; /* now, and at the start */
-    double *states;                /* user states of the state that the method looks at */
-    double *starts;                /* user states at the start */
+    bool *given;    /* per input: somebody has set it, so that it does not follow its default */
+    double *states; /* user states of the state that the method looks at */
+    double *starts; /* user states at the start */
     double *rate_q,
         *rate_v;         /* workspace: coordinates and speeds of a state whose rates or motions are wanted */
     double *implicit;    /* workspace of steps of methods of their own (simulation_values.c) */
@@ -225,6 +226,8 @@ static inline double lw_simulation_seen(const lw_simulation *s, double t) {
 /* Advances to t or to an event before t, without a step past t_stop. */
 lw_status lw_simulation_go(lw_simulation *simulation, double t, double t_stop, lw_error *error);
 /* Sets all parameters, one value for each of the model's. */
+void lw_simulation_forget_given(lw_simulation *simulation);
+void lw_simulation_follow_defaults(lw_simulation *simulation);
 lw_status lw_simulation_tune(lw_simulation *simulation, const double *values, lw_error *error);
 /* Counts the work of the present integrator and destroys it; the next restart creates another one. */
 void lw_simulation_retire_integrator(lw_simulation *simulation);

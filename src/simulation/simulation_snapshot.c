@@ -51,6 +51,7 @@ static void walk(lw_simulation *s, lw_archive *a) {
     LW_ARCHIVE_ONE(a, s->t);
     LW_ARCHIVE_MANY(a, s->y, n);
     LW_ARCHIVE_MANY(a, s->inputs, lw_model_input_count(s->model));
+    LW_ARCHIVE_MANY(a, s->given, lw_model_input_count(s->model));
     LW_ARCHIVE_MANY(a, s->shown, s->model->nq);
     LW_ARCHIVE_ONE(a, s->t_stop);
     LW_ARCHIVE_ONE(a, s->span);

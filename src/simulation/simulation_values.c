@@ -27,10 +27,23 @@ lw_status lw_simulation_set_input(lw_simulation *s, int input, double value) {
     if (!s || input < 0 || input >= lw_model_input_count(s->model)) return LW_ERROR_ARGUMENT;
     const bool to_default = isnan(value) && isnan(s->model->input_defaults[input]);
     if (!isfinite(value) && !to_default) return LW_ERROR_ARGUMENT;
+    s->given[input] = true;
     if (s->inputs[input] == value || (to_default && isnan(s->inputs[input]))) return LW_OK;
     s->inputs[input] = value;
     s->stale = true;
     return LW_OK;
+}
+
+/* Those that the run was given are set if they are no defaults. */
+void lw_simulation_forget_given(lw_simulation *s) {
+    for (int k = 0; k < lw_model_input_count(s->plan.model); k++)
+        s->given[k] = s->first_inputs[k] != lw_model_input_default(s->plan.model, k);
+}
+
+/* Inputs that nobody has set follow their defaults, which depend on parameters. */
+void lw_simulation_follow_defaults(lw_simulation *s) {
+    for (int k = 0; k < lw_model_input_count(s->model); k++)
+        if (!s->given[k]) s->inputs[k] = lw_model_input_default(s->model, k);
 }
 
 lw_status lw_simulation_set_inputs(lw_simulation *s, const double *values) {

@@ -9,6 +9,7 @@
  * Cost     O(n + elements) per row; models of more than LW_MOST_ELEMENTS elements have no such columns.
  */
 #include "export/view/animation.h"
+#include "model/quantity/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -123,10 +124,14 @@ static bool find_values(lw_animation *a, const lw_results_table *table, struct l
     f->input = LW_NEW(a->arena, double, inputs + 1);
     f->state = LW_NEW(a->arena, double, states + 1);
     if (lw_arena_failed(a->arena)) return false;
-    for (int k = 0; k < inputs; k++)
-        f->inputs[k] = lw_results_table_column(table, model->input_names.names[k]);
-    for (int k = 0; k < states; k++)
-        f->states[k] = lw_results_table_column(table, model->values.state_names.names[k]);
+    for (int k = 0; k < inputs + states; k++) {
+        char name[LW_QUANTITY_NAME];
+        lw_state_quantity quantity;
+        const int own = k < inputs ? k : k - inputs;
+        lw_quantity_make(model, k < inputs ? LW_Q_INPUT : LW_Q_STATE, own, 0, &quantity);
+        lw_quantity_print(model, &quantity, name);
+        (k < inputs ? f->inputs : f->states)[own] = lw_results_table_column(table, name);
+    }
     return true;
 }
 

@@ -307,7 +307,7 @@ void lw_view_put_model(lw_view_json *j, const char *key, const lw_animation *a) 
     for (int k = 0; k < model->force_count; k++) put_force(j, model, &model->forces[k]);
     lw_view_close(j, ']');
     lw_view_open(j, "outputs", '[');
-    for (int k = 0; k < model->output_names.count; k++) lw_view_text(j, NULL, model->output_names.names[k]);
+    for (int k = 0; k < model->output_names.count; k++) lw_view_text(j, NULL, model->outputs[k].column);
     lw_view_close(j, ']');
     lw_view_open(j, "constraints", '[');
     for (int k = 0; k < model->constraint_count; k++) put_constraint(j, model, &model->constraints[k]);

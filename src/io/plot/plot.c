@@ -91,6 +91,7 @@ static const char *quantity_of(const char *unit) {
 /* --- default contents ----------------------------------------------------------------------------- */
 
 static bool is_output(const lw_spec *spec, const char *name) {
+    if (strncmp(name, "output(", 7) == 0) return true;
     for (size_t k = 0; k < lw_spec_output_count(spec); k++)
         if (strcmp(lw_spec_output((lw_spec *)spec, k)->name, name) == 0) return true;
     return false;

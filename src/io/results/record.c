@@ -18,6 +18,7 @@
  */
 #include "io/results/record_columns.h"
 #include "io/results/record_expression.h"
+#include "io/results/record_words.h"
 #include "model/signals.h"
 
 #include <linkwork/io.h>
@@ -27,83 +28,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- keywords ------------------------------------------------------------------------------------- */
-
-typedef struct word {
-    const char *name;
-    lw_object_kind object;
-    lw_quantity_kind usual[6]; /* without components, and tried first with them */
-    lw_quantity_kind more[4];  /* only by their components */
-} word;
-
-static const word words[] = {
-    {"joint", LW_OBJECT_JOINT, {LW_Q_COORDINATE, LW_Q_SPEED}, {LW_Q_ACCELERATION}},
-    {"coordinates", LW_OBJECT_JOINT, {LW_Q_COORDINATE}, {0}},
-    {"speeds", LW_OBJECT_JOINT, {LW_Q_SPEED}, {0}},
-    {"accelerations", LW_OBJECT_JOINT, {LW_Q_ACCELERATION}, {0}},
-    {"reaction", LW_OBJECT_JOINT, {LW_Q_REACTION}, {0}}, /* of constraints, too */
-    {"drive", LW_OBJECT_JOINT, {LW_Q_DRIVE}, {0}},
-    {"body",
-     LW_OBJECT_BODY,
-     {LW_Q_POSITION, LW_Q_ROTATION, LW_Q_VELOCITY, LW_Q_SPIN},
-     {LW_Q_CARDAN, LW_Q_BODY_ACCELERATION, LW_Q_SPIN_RATE}},
-    {"position", LW_OBJECT_BODY, {LW_Q_POSITION}, {0}},
-    {"rotation", LW_OBJECT_BODY, {LW_Q_ROTATION}, {0}},
-    {"cardan", LW_OBJECT_BODY, {LW_Q_CARDAN}, {0}},
-    {"pose", LW_OBJECT_BODY, {LW_Q_POSITION, LW_Q_ROTATION}, {0}},
-    {"velocity", LW_OBJECT_BODY, {LW_Q_VELOCITY, LW_Q_SPIN}, {0}},
-    {"acceleration", LW_OBJECT_BODY, {LW_Q_BODY_ACCELERATION, LW_Q_SPIN_RATE}, {0}},
-    {"com", LW_OBJECT_BODY, {LW_Q_COM}, {LW_Q_COM_VELOCITY, LW_Q_COM_ACCELERATION}},
-    {"com_velocity", LW_OBJECT_BODY, {LW_Q_COM_VELOCITY}, {0}},
-    {"com_acceleration", LW_OBJECT_BODY, {LW_Q_COM_ACCELERATION}, {0}},
-    {"momentum", LW_OBJECT_BODY, {LW_Q_MOMENTUM}, {0}}, /* alone: of the whole mechanism */
-    {"point", LW_OBJECT_POINT, {LW_Q_POINT}, {LW_Q_POINT_VELOCITY, LW_Q_POINT_ACCELERATION}},
-    {"point_velocity", LW_OBJECT_POINT, {LW_Q_POINT_VELOCITY}, {0}},
-    {"point_acceleration", LW_OBJECT_POINT, {LW_Q_POINT_ACCELERATION}, {0}},
-    {"distance", LW_OBJECT_PAIR, {LW_Q_DISTANCE}, {0}},
-    {"force", LW_OBJECT_FORCE, {LW_Q_FORCE}, {LW_Q_ELEMENT}},
-    {"state", LW_OBJECT_STATE, {LW_Q_STATE}, {0}},
-    {"output", LW_OBJECT_OUTPUT, {LW_Q_OUTPUT}, {0}},
-    {"input", LW_OBJECT_INPUT, {LW_Q_INPUT}, {0}},
-    {"parameter", LW_OBJECT_PARAMETER, {LW_Q_PARAMETER}, {0}}, /* alone: those that events set */
-    {"ledger", LW_OBJECT_NONE, {LW_Q_ENERGY, LW_Q_LEDGER}, {0}},
-    {"violation", LW_OBJECT_NONE, {LW_Q_VIOLATION}, {0}},
-};
-enum { WORDS = sizeof words / sizeof *words };
-static const word total_momentum = {"momentum", LW_OBJECT_NONE, {LW_Q_TOTAL_MOMENTUM}, {0}};
-
-/* All columns that have names in every list, that is, all but those of points and distances. */
-static const word everything[] = {
-    {"", LW_OBJECT_JOINT, {LW_Q_COORDINATE, LW_Q_SPEED, LW_Q_ACCELERATION, LW_Q_REACTION, LW_Q_DRIVE}, {0}},
-    {"", LW_OBJECT_CONSTRAINT, {LW_Q_CONSTRAINT}, {0}},
-    {"",
-     LW_OBJECT_BODY,
-     {LW_Q_POSITION, LW_Q_ROTATION, LW_Q_CARDAN, LW_Q_VELOCITY, LW_Q_SPIN},
-     {LW_Q_BODY_ACCELERATION, LW_Q_SPIN_RATE}},
-    {"", LW_OBJECT_BODY, {LW_Q_COM, LW_Q_COM_VELOCITY, LW_Q_COM_ACCELERATION, LW_Q_MOMENTUM}, {0}},
-    {"", LW_OBJECT_FORCE, {LW_Q_ELEMENT, LW_Q_FORCE}, {0}},
-    {"", LW_OBJECT_STATE, {LW_Q_STATE}, {0}},
-    {"", LW_OBJECT_OUTPUT, {LW_Q_OUTPUT}, {0}},
-    {"", LW_OBJECT_INPUT, {LW_Q_INPUT}, {0}},
-    {"", LW_OBJECT_PARAMETER, {LW_Q_PARAMETER}, {0}},
-    {"", LW_OBJECT_NONE, {LW_Q_TOTAL_MOMENTUM, LW_Q_ENERGY, LW_Q_LEDGER, LW_Q_VIOLATION}, {0}},
-};
-enum { EVERYTHING = sizeof everything / sizeof *everything };
-
-/* Is a component among the usual ones? Magnitudes and rates, and what repeats others, are not. */
-static bool is_usual(const lw_model *model, lw_quantity_kind kind, int object, int component) {
-    if (kind == LW_Q_PARAMETER) return lw_model_event_sets(model, LW_SET_PARAMETER, object);
-    if (kind == LW_Q_REACTION) return component < 6;
-    if (kind == LW_Q_CONSTRAINT) return component < 3;
-    if (kind == LW_Q_DISTANCE) return component == 0;
-    if (kind != LW_Q_FORCE) return true;
-    const lw_force_type type = model->forces[object].type;
-    const bool by_components = type == LW_FORCE_BUSHING || type == LW_FORCE_APPLIED;
-    if (component >= LW_FORCE_POWER)
-        return component == LW_FORCE_POWER; /* Works are integrated if asked for. */
-    return (component < 6) == by_components;
-}
 
 /* --- the record ----------------------------------------------------------------------------------- */
 
@@ -322,7 +246,8 @@ static lw_status visit_kinds(lw_record *record, const lw_quantity_kind *kinds, i
             lw_state_quantity quantity;
             lw_quantity_make(record->model, *kinds, object, k, &quantity);
             lw_quantity_print(record->model, &quantity, name);
-            status = visit(record, &quantity, name, is_usual(record->model, *kinds, object, k), context);
+            status =
+                visit(record, &quantity, name, lw_record_is_usual(record->model, *kinds, object, k), context);
         }
     }
     return status;
@@ -331,14 +256,15 @@ static lw_status visit_kinds(lw_record *record, const lw_quantity_kind *kinds, i
 /* Visits all columns that have names in every list. */
 static lw_status visit_everything(lw_record *record, column_visitor visit, void *context) {
     lw_status status = LW_OK;
-    for (int e = 0; e < EVERYTHING; e++) {
-        const lw_object_kind kind = everything[e].object;
+    const lw_record_word *set;
+    for (int e = 0; (set = lw_record_everything_at(e)) != NULL; e++) {
+        const lw_object_kind kind = set->object;
         /* Frames have the columns of bodies that are of the frame, not of the mass; their indices follow. */
-        const bool of_frame = everything[e].usual[0] == LW_Q_POSITION;
+        const bool of_frame = set->usual[0] == LW_Q_POSITION;
         const int count = object_count(record->model, kind) + (of_frame ? record->model->frame_count : 0);
         for (int object = first_object(kind); object < count && status == LW_OK; object++) {
-            status = visit_kinds(record, everything[e].usual, object, visit, context);
-            if (status == LW_OK) status = visit_kinds(record, everything[e].more, object, visit, context);
+            status = visit_kinds(record, set->usual, object, visit, context);
+            if (status == LW_OK) status = visit_kinds(record, set->more, object, visit, context);
         }
     }
     return status;
@@ -377,9 +303,11 @@ static lw_status collect_name(lw_record *record, const lw_state_quantity *quanti
 /* Reports an unknown column. The valid names are the keywords and then all columns, or only the keywords if
  * the name has parentheses. */
 static lw_status unknown_column(lw_record *record, const char *name) {
-    search s = {.names = malloc(WORDS * sizeof(char *)), .capacity = WORDS, .count = WORDS};
+    size_t words = 0;
+    while (lw_record_word_at((int)words)) words++;
+    search s = {.names = malloc(words * sizeof(char *)), .capacity = words, .count = words};
     if (!s.names) return out_of_memory(record->error);
-    for (int k = 0; k < WORDS; k++) s.names[k] = words[k].name;
+    for (size_t k = 0; k < words; k++) s.names[k] = lw_record_word_at((int)k)->name;
     char *called = lw_arena_text(record->arena, name), *open = called ? strchr(called, '(') : NULL;
     lw_status status = called ? LW_OK : out_of_memory(record->error);
     if (open) *open = '\0';
@@ -417,7 +345,7 @@ static lw_status add_kinds(lw_record *record, const lw_quantity_kind *kinds, con
         const int count = lw_quantity_components(record->model, kind, target->object, parts);
         for (int k = 0; k < count; k++) {
             lw_state_quantity quantity;
-            if (is_usual(record->model, kind, target->object, k) != usual) continue;
+            if (lw_record_is_usual(record->model, kind, target->object, k) != usual) continue;
             if (!lw_pattern_matches(part, parts[k].name)) continue;
             if (!lw_quantity_of_target(record->model, kind, target, k, &quantity)) continue;
             ++*found;
@@ -429,7 +357,7 @@ static lw_status add_kinds(lw_record *record, const lw_quantity_kind *kinds, con
 }
 
 /* Adds keyword(target).part: the usual components that match or, if there are none, the others. */
-static lw_status add_target(lw_record *record, const word *w, const lw_quantity_target *target,
+static lw_status add_target(lw_record *record, const lw_record_word *w, const lw_quantity_target *target,
                             const char *part, int *found) {
     int here = 0;
     lw_status status = add_kinds(record, w->usual, target, part, true, &here);
@@ -440,8 +368,8 @@ static lw_status add_target(lw_record *record, const word *w, const lw_quantity_
 }
 
 /* Adds keyword(pattern).part for all objects that match, of one kind. */
-static lw_status add_objects(lw_record *record, const word *w, lw_object_kind kind, const char *pattern,
-                             const char *part, int *named, int *found) {
+static lw_status add_objects(lw_record *record, const lw_record_word *w, lw_object_kind kind,
+                             const char *pattern, const char *part, int *named, int *found) {
     const int count = object_count(record->model, kind);
     for (int object = first_object(kind); object < count; object++) {
         if (!lw_pattern_matches(pattern, object_name(record->model, kind, object))) continue;
@@ -453,8 +381,8 @@ static lw_status add_objects(lw_record *record, const word *w, lw_object_kind ki
     return LW_OK;
 }
 
-static lw_status no_component(const lw_record *record, const word *w, const lw_quantity_target *target,
-                              const char *part) {
+static lw_status no_component(const lw_record *record, const lw_record_word *w,
+                              const lw_quantity_target *target, const char *part) {
     if (target->at_first || target->axes > 0)
         return wrong(record,
                      "leave \"at first\" or \"in\" away; reactions and forces have both, vectors of "
@@ -469,14 +397,21 @@ static lw_status no_component(const lw_record *record, const word *w, const lw_q
                  "the joint has no coordinates");
 }
 
+/* Values of the model have names, and no place, axes or components. */
+static bool is_own_value(lw_object_kind kind) {
+    return kind == LW_OBJECT_STATE || kind == LW_OBJECT_OUTPUT || kind == LW_OBJECT_INPUT ||
+           kind == LW_OBJECT_PARAMETER;
+}
+
 /* Adds the columns of keyword(objects).part; objects ends in its parenthesis. */
-static lw_status add_word(lw_record *record, const word *w, char *objects, const char *part) {
+static lw_status add_word(lw_record *record, const lw_record_word *w, char *objects, const char *part) {
     const lw_quantity_target nothing = {.kind = LW_OBJECT_NONE};
     int found = 0, named = 0;
     lw_status status = LW_OK;
     if (w->object == LW_OBJECT_NONE) {
         status = add_target(record, w, &nothing, part, &found);
-    } else if (strchr(objects, '*') && w->object != LW_OBJECT_POINT && w->object != LW_OBJECT_PAIR) {
+    } else if ((strchr(objects, '*') || is_own_value(w->object)) && w->object != LW_OBJECT_POINT &&
+               w->object != LW_OBJECT_PAIR) {
         objects[strlen(objects) - 1] = '\0';
         objects = trim(objects);
         status = add_objects(record, w, w->object, objects, part, &named, &found);
@@ -567,12 +502,6 @@ static bool goes_on(const char *open) {
     return *at && strpbrk(at + 1, "+-/^ ()<>") != NULL;
 }
 
-static const word *find_word(const char *name, size_t length) {
-    for (int k = 0; k < WORDS; k++)
-        if (strlen(words[k].name) == length && strncmp(words[k].name, name, length) == 0) return &words[k];
-    return NULL;
-}
-
 /* Adds the parameters that events of the model set; the others do not change. */
 static lw_status add_set_parameters(lw_record *record) {
     lw_status status = LW_OK;
@@ -588,8 +517,8 @@ static lw_status add_set_parameters(lw_record *record) {
 static lw_status add_item(lw_record *record, char *item) {
     if (!item[0]) return wrong(record, "write e.g. joint(*), reaction(pin), ledger", "an item is empty");
     char *open = strchr(item, '('), *close = strrchr(item, ')'), all[] = "*)";
-    const word *w = find_word(item, open ? (size_t)(open - item) : strlen(item));
-    if (w && !open && strcmp(w->name, "momentum") == 0) w = &total_momentum;
+    const lw_record_word *w = lw_record_word_find(item, open ? (size_t)(open - item) : strlen(item));
+    if (w && !open && strcmp(w->name, "momentum") == 0) w = &lw_record_total_momentum;
     if (w && !open && w->object == LW_OBJECT_PARAMETER) return add_set_parameters(record);
     if (w && !open && w->object != LW_OBJECT_POINT && w->object != LW_OBJECT_PAIR)
         return add_word(record, w, all, "*");

@@ -225,7 +225,10 @@ static lw_status find_set_values(const lw_model *model, lw_results_table *table,
     for (int k = 0; k < all; k++) {
         const bool input = k < inputs;
         const int index = input ? k : k - inputs;
-        const char *name = (input ? model->input_names.names : model->parameter_names.names)[index];
+        char name[LW_QUANTITY_NAME];
+        lw_state_quantity quantity;
+        lw_quantity_make(model, input ? LW_Q_INPUT : LW_Q_PARAMETER, index, 0, &quantity);
+        lw_quantity_print(model, &quantity, name);
         const bool by_event = lw_model_event_sets(model, input ? LW_SET_INPUT : LW_SET_PARAMETER, index);
         /* Nobody but an event sets an input whose default is an expression, such as a table of --input, and a
          * parameter that none sets is the model's. */

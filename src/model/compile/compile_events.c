@@ -15,6 +15,28 @@ static const lw_function *function_of(lw_compiler *compiler, const lw_event_spec
     return lw_compile_function(compiler, &expression, of_time, 1, LW_USE_EVENT);
 }
 
+/* A value of another dimension than that which it replaces is a fault, as far as both are known. */
+static void check_measure(lw_compiler *compiler, const lw_event_spec *event, const lw_event_set *set,
+                          const lw_model_event_set *out) {
+    const lw_spec *spec = compiler->spec;
+    const lw_meaning value = out->value ? lw_function_meaning(out->value) : (lw_meaning){0};
+    lw_meaning wanted = {0};
+    if (out->kind == LW_SET_INPUT) wanted = spec->inputs[out->index].meaning;
+    if (out->kind == LW_SET_PARAMETER) wanted = spec->parameters[out->index].meaning;
+    if (value.kind != LW_MEANING_SURE || wanted.kind != LW_MEANING_SURE || lw_meaning_same(&value, &wanted))
+        return;
+    char is[64], name[64];
+    lw_meaning_name(&value, is, sizeof is);
+    lw_meaning_name(&wanted, name, sizeof name);
+    /* A factor of one in SI units may have been left out of an expression of the state. */
+    const bool trusted = lw_function_uses_inputs(out->value);
+    (trusted ? lw_compile_warning : lw_compile_error)(
+        compiler, "event", event->name, event->place,
+        trusted ? "it is taken in SI units; give it a factor with a unit"
+                : "check the units; a number without unit fits anything",
+        "it sets \"%s\", which is %s, to \"%s\", which is %s", set->name, name, set->value, is);
+}
+
 /* What a set changes: an input, a user state, or a parameter that may change while the mechanism moves. */
 static void compile_set(lw_compiler *compiler, const lw_event_spec *event, const lw_event_set *set,
                         lw_model_event_set *out) {
@@ -109,7 +131,10 @@ static void compile_event(lw_compiler *compiler, const lw_event_spec *event, lw_
         return;
     }
     out->set_count = event->set_count;
-    for (int i = 0; i < event->set_count; i++) compile_set(compiler, event, &event->sets[i], &out->sets[i]);
+    for (int i = 0; i < event->set_count; i++) {
+        compile_set(compiler, event, &event->sets[i], &out->sets[i]);
+        if (out->sets[i].index >= 0) check_measure(compiler, event, &event->sets[i], &out->sets[i]);
+    }
 }
 
 lw_status lw_compile_events(lw_compiler *compiler) {

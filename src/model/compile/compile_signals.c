@@ -467,22 +467,28 @@ static void compile_unit(lw_compiler *compiler, const lw_output_spec *spec, lw_o
                      "unit \"%.40s\" is that of %s, but its value is %s", spec->unit, wanted, is);
 }
 
-/* An output's name is that of a column of results, and must be no other column's. */
-static void check_column(lw_compiler *compiler, int output) {
-    const lw_model *model = compiler->model;
+/* Outputs may be called as anything else is: the column of such a one in results is output(NAME). */
+static bool name_column(lw_compiler *compiler, int output) {
+    lw_model *model = compiler->model;
     const char *name = model->output_names.names[output];
+    const size_t length = strlen(name);
     lw_state_quantity quantity;
-    const char *taken = strcmp(name, "t") == 0                                 ? "time"
-                        : lw_names_find(&model->values.state_names, name) >= 0 ? "a state"
-                        : lw_quantity_find(model, name, &quantity, NULL) == strlen(name) && name[0]
-                            ? "a quantity of the mechanism"
-                            : NULL;
-    if (taken)
-        lw_compile_error(compiler, "output", name, compiler->spec->outputs[output].place,
-                         "choose another name", "its name is that of the column of %s in results", taken);
+    bool taken = strcmp(name, "t") == 0 || lw_names_find(&model->values.state_names, name) >= 0 ||
+                 lw_names_find(&model->input_names, name) >= 0 ||
+                 lw_names_find(&model->parameter_names, name) >= 0 || strncmp(name, "output(", 7) == 0 ||
+                 lw_quantity_is_alone(name);
+    if (!taken && model->links && length > 0)
+        taken = lw_quantity_find(model, name, &quantity, NULL) == length;
     if (!name[0])
         lw_compile_error(compiler, "output", name, compiler->spec->outputs[output].place, "give it a name",
                          "has no name");
+    model->outputs[output].column = name;
+    if (!taken) return true;
+    char *column = LW_NEW(model->arena, char, length + sizeof "output()");
+    if (!column) return false;
+    snprintf(column, length + sizeof "output()", "output(%s)", name);
+    model->outputs[output].column = column;
+    return true;
 }
 
 lw_status lw_compile_outputs(lw_compiler *compiler) {
@@ -506,7 +512,8 @@ lw_status lw_compile_outputs(lw_compiler *compiler) {
         if (!own->unit) return LW_ERROR_MEMORY;
     }
     lw_names_sort(&model->output_names);
-    for (int k = 0; k < count && !compiler->partial && model->links; k++) check_column(compiler, k);
+    for (int k = 0; k < count; k++)
+        if (!name_column(compiler, k)) return LW_ERROR_MEMORY;
     for (int k = 1; k < count && !compiler->partial; k++) {
         const int index = model->output_names.order[k];
         const char *name = model->output_names.names[index];

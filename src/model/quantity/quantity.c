@@ -306,6 +306,23 @@ static void print_place(const char *name, const double own[3], bool bare, char *
     if (!bare && !short_form) snprintf(text + strlen(text), size - strlen(text), ")");
 }
 
+bool lw_quantity_is_alone(const char *name) {
+    for (int kind = 0; kind < LW_Q_KINDS; kind++) {
+        const family *f = &families[kind];
+        const size_t length = f->prefix ? strlen(f->prefix) : 0;
+        if (!f->prefix || f->object != LW_OBJECT_NONE || strncmp(name, f->prefix, length) != 0) continue;
+        for (int k = 0; k < LW_QUANTITY_COMPONENTS && f->components[k].name; k++)
+            if (strcmp(name + length, f->components[k].name) == 0) return true;
+    }
+    return false;
+}
+
+/* The name of one of the model's own values; behind its section where a quantity has the same name. */
+static void print_value(const char *section, const char *name, char *text, size_t size) {
+    const bool taken = lw_quantity_is_alone(name);
+    snprintf(text, size, "%s%s%.300s%s", taken ? section : "", taken ? "(" : "", name, taken ? ")" : "");
+}
+
 static void print_object(const lw_model *model, const lw_state_quantity *quantity, char *text, size_t size) {
     char second[320];
     text[0] = '\0';
@@ -323,16 +340,16 @@ static void print_object(const lw_model *model, const lw_state_quantity *quantit
         snprintf(text, size, "%.300s", model->forces[quantity->object].name);
         break;
     case LW_OBJECT_STATE:
-        snprintf(text, size, "%.300s", model->values.state_names.names[quantity->object]);
+        print_value("state", model->values.state_names.names[quantity->object], text, size);
         break;
     case LW_OBJECT_OUTPUT:
-        snprintf(text, size, "%.300s", model->output_names.names[quantity->object]);
+        snprintf(text, size, "%.320s", model->outputs[quantity->object].column);
         break;
     case LW_OBJECT_INPUT:
-        snprintf(text, size, "%.300s", model->input_names.names[quantity->object]);
+        print_value("input", model->input_names.names[quantity->object], text, size);
         break;
     case LW_OBJECT_PARAMETER:
-        snprintf(text, size, "%.300s", model->parameter_names.names[quantity->object]);
+        print_value("parameter", model->parameter_names.names[quantity->object], text, size);
         break;
     case LW_OBJECT_POINT:
         print_place(name_of(model, quantity->object, quantity->marker[0]), quantity->given[0], true, text,

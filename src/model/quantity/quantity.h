@@ -196,6 +196,8 @@ static inline bool lw_is_marker(const lw_model *model, int index) { return index
 static inline const double *lw_marker_axes(const lw_model *model, int body, int marker) {
     return marker > 0 ? model->frames[marker - 1].pose.R : model->bodies[body].frame.R;
 }
+/* Is this the name of a quantity that belongs to no object, such as the kinetic energy? */
+bool lw_quantity_is_alone(const char *name);
 /* Its name in results files. Points are given by their coordinates in the body's frame. */
 void lw_quantity_print(const lw_model *model, const lw_state_quantity *quantity, char name[LW_QUANTITY_NAME]);
 /* Do the quantities belong to the same vector, so that one evaluation serves both? */

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Names of outputs, inputs and states in results; what events set; impacts that cannot happen.
+source "$(dirname "$0")/support.sh" "$@"
+
+# Outputs may be called as anything else is, and states and inputs as energies are: each has its column.
+cat >"$work/names.yaml" <<'YAML'
+linkwork: 1
+name: names
+gravity: [0, 0, 0]
+inputs: {u: 1 N, potential: 0 N}
+states: {kinetic: {rate: 1, start: 7}}
+bodies:
+  m: {mass: 1, inertia: [1, 1, 1]}
+joints:
+  b: {type: prismatic, between: [ground, m], axis: [1, 0, 0]}
+forces:
+  f: {type: drive, joint: b, force: u + potential}
+outputs:
+  u: {value: 3 mm*b.q, unit: mm^2}
+  t: 2*kinetic
+  b.q: {value: b.v, unit: mm/s}
+  kinetic: body.m.x
+events:
+  k: {when: t - 0.5, do: {set: {u: 2 N}}}
+run: {end: 1, output: 0.25}
+YAML
+expect 0 run "$work/names.yaml" --quiet --out "$work/a.csv"
+expect 0 run "$work/names.yaml" --quiet --out "$work/long.csv" --end 2
+expect 0 run --resume "$work/a.csv" --end 2 --quiet --out "$work/b.csv"
+python3 - "$work/b.csv" "$work/long.csv" <<'PYTHON' || fail "columns of outputs, inputs and states"
+import csv, sys
+rows, long = ([r for r in csv.reader(line for line in open(f) if not line.startswith("#"))] for f in sys.argv[1:])
+assert rows[0] == long[0] and len(rows[0]) == len(set(rows[0])), rows[0]
+last = dict(zip(rows[0], map(float, rows[-1])))
+# 1 N for half a second, 2 N from there on: v = 0.5 + 2*1.5, q = 0.125 + 0.5*1.5 + 1.5^2
+want = {"t [s]": 2, "b.q [m]": 3.125, "b.v [m/s]": 3.5, "u": 2, "input(potential)": 0, "state(kinetic)": 9,
+        "output(u) [mm^2]": 9375, "output(t)": 18, "output(b.q) [mm/s]": 3500, "output(kinetic) [m]": 3.125,
+        "kinetic [J]": 6.125, "forces [J]": 0, "drives [J]": 6.125, "unaccounted [J]": 0}
+for name, value in want.items():
+    assert abs(last[name] - value) < 1e-9 * (1 + value), (name, last[name], value)
+assert all(abs(float(a) - float(b)) < 1e-9 for a, b in zip(rows[-1], long[-1]))
+PYTHON
+expect 0 run "$work/names.yaml" --json
+json 'close(d["final"]["outputs"]["u"], 1875e-6, 1e-12) and close(d["final"]["outputs"]["t"], 16, 1e-9)'
+expect 0 run "$work/names.yaml" --quiet --out "$work/c.csv" --record "input(u), output(u), state(kinetic), parameter"
+grep -qF 't [s],u,output(u) [mm^2],state(kinetic)' "$work/c.csv" || fail "single values are not recorded: $(grep '^t' "$work/c.csv")"
+expect 2 run "$work/names.yaml" --quiet --out "$work/d.csv" --record "input(w)"
+says err 'unknown input "w"'
+expect 0 plot "$work/a.csv" --out "$work/a.svg"
+
+# Dimensions of what events set are checked as far as both are known.
+sed 's/u: 2 N/u: 2 m/' "$work/names.yaml" >"$work/bad.yaml"
+expect 2 check "$work/bad.yaml"
+says err 'event "k": it sets "u", which is a force, to "2 m", which is a length'
+sed 's/u: 2 N/u: b.v/' "$work/names.yaml" >"$work/trusted.yaml"
+expect 0 check "$work/trusted.yaml"
+says err 'warning: event "k": it sets "u", which is a force, to "b.v", which is a speed'
+
+# An input that nobody has set follows its default where an event sets a parameter in it; one that is set does not.
+cat >"$work/follow.yaml" <<'YAML'
+linkwork: 1
+name: follow
+parameters: {p: 1}
+gravity: [0, 0, 0]
+inputs: {u: 10*p, w: 3*p}
+bodies:
+  m: {mass: 1, inertia: [1, 1, 1]}
+joints:
+  b: {type: prismatic, between: [ground, m], axis: [1, 0, 0]}
+forces:
+  f: {type: drive, joint: b, force: u + w}
+events:
+  first: {when: t - 0.25, do: {set: {w: 5}}}
+  then: {when: t - 0.5, do: {set: {p: 2}}}
+run: {end: 1, output: 0.25}
+YAML
+expect 0 run "$work/follow.yaml" --json --out "$work/follow.csv"
+# 13/4 + 15/4 + 25/2
+json 'close(d["final"]["joints"]["b"]["v"][0], 19.5, 1e-9)'
+expect 0 run --resume "$work/follow.csv" --start 0.75 --end 1 --json --out "$work/follow2.csv"
+json 'close(d["final"]["joints"]["b"]["v"][0], 19.5, 1e-9)'
+
+# A ball that begins on the floor at rest falls through an event that waits for it from above: this is told.
+cat >"$work/floor.yaml" <<'YAML'
+linkwork: 1
+name: floor
+bodies:
+  m: {mass: 1, inertia: [1, 1, 1]}
+joints:
+  b: {type: prismatic, between: [ground, m], axis: [0, 0, 1]}
+events:
+  hit: {when: b.q, direction: down, do: {restitution: {joint: b, factor: 0.5}}}
+run: {end: 0.1}
+YAML
+for integrator in erk adams bdf ida; do
+    expect 0 run "$work/floor.yaml" --integrator $integrator --json
+    json 'len(d["events"]) == 1 and d["events"][0]["kind"] == "warning" and "there is no impact" in d["events"][0]["text"]'
+done
+sed 's/0, 1\]}/0, 1], q: 1 cm}/' "$work/floor.yaml" >"$work/above.yaml"
+expect 0 run "$work/above.yaml" --json
+json 'all(e["name"] == "hit" for e in d["events"])'
