@@ -63,6 +63,17 @@ static int apply_input(const cli_command *command, const char *text, cli_model *
     return CLI_WRONG;
 }
 
+/* Does --set give this input, too, or another --input before? */
+static const char *given_twice(const cli_changes *changes, int input) {
+    const char *text = changes->inputs.items[input], *equals = strchr(text, '=');
+    const size_t length = equals ? (size_t)(equals - text) + 1 : strlen(text) + 1;
+    for (int k = 0; k < changes->settings.count && equals; k++)
+        if (strncmp(changes->settings.items[k], text, length) == 0) return changes->settings.items[k];
+    for (int k = 0; k < input && equals; k++)
+        if (strncmp(changes->inputs.items[k], text, length) == 0) return changes->inputs.items[k];
+    return NULL;
+}
+
 static int read_and_compile(const cli_command *command, const char *path, const lw_setting *settings,
                             const cli_changes *changes, cli_model *loaded) {
     lw_report *report = loaded->report = lw_report_create();
@@ -71,7 +82,12 @@ static int read_and_compile(const cli_command *command, const char *path, const 
     const int read = cli_read_spec(command, path, settings, changes, loaded, &status);
     if (read != CLI_DONE) return read;
     for (int k = 0; k < changes->inputs.count && status == LW_OK; k++) {
-        const int result = apply_input(command, changes->inputs.items[k], loaded);
+        const char *text = changes->inputs.items[k], *other = given_twice(changes, k);
+        const int result = other ? cli_say(command, CLI_WRONG,
+                                           "--input: \"%s\" and \"%s\" give the same input; "
+                                           "leave one of them away",
+                                           other, text)
+                                 : apply_input(command, text, loaded);
         loaded->errors = lw_report_errors(report);
         if (result != CLI_DONE) return result;
     }

@@ -204,6 +204,26 @@ static lw_status take_columns(lw_results_table *table, const int columns[2], lw_
     return LW_OK;
 }
 
+static bool says_time(const char *name) {
+    return strcmp(name, "t") == 0 || strcmp(name, "time") == 0 || strcmp(name, "Time") == 0;
+}
+
+/* Where the first column is to be the argument, it is not the one asked for, nor does another one say that it
+ * is the time. */
+static lw_status first_is_time(const lw_results_table *table, const char *path, int column, lw_error *error) {
+    char message[200], shown[SHOWN];
+    const bool itself = says_time(table->columns[0].name) || table->columns[0].unit[0] != '\0';
+    bool other = column == 0;
+    for (size_t k = 1; k < table->column_count && !itself; k++) other |= says_time(table->columns[k].name);
+    if (!other) return LW_OK;
+    lw_escape(table->columns[0].header, shown, sizeof shown);
+    (void)snprintf(message, sizeof message,
+                   column == 0 ? "column \"%s\" is the first one, which has to be the time"
+                               : "its first column, \"%s\", is not the one that is named time",
+                   shown);
+    return file_fault(error, path, "put the time first, e.g. time [s]", message);
+}
+
 static lw_status read_columns(lw_results_table *table, const char *path, const char *x_column,
                               const char *y_column, lw_table_file *points, lw_error *error) {
     int columns[2] = {0, 0};
@@ -211,6 +231,7 @@ static lw_status read_columns(lw_results_table *table, const char *path, const c
     lw_meaning *measures[2] = {&points->x_measure, &points->y_measure};
     lw_status status = x_column ? find_column(table, path, x_column, &columns[0], error) : LW_OK;
     if (status == LW_OK) status = find_column(table, path, y_column, &columns[1], error);
+    if (status == LW_OK && !x_column) status = first_is_time(table, path, columns[1], error);
     for (int k = 0; k < 2 && status == LW_OK; k++)
         status = read_unit(&table->columns[columns[k]], path, &units[k], measures[k], error);
     if (status == LW_OK) status = take_columns(table, columns, points, path, error);
