@@ -39,6 +39,20 @@ static lw_status check_sample(lw_simulation *s, double t, bool end, lw_error *er
     return status;
 }
 
+/* Outputs that have no value, such as the logarithm of what is negative, are told once each. */
+static void tell_of_missing(lw_simulation *s, double t) {
+    for (int k = 0; k < s->model->output_names.count; k++) {
+        char text[320];
+        if (isfinite(s->outputs[k]) || s->missed[k]) continue;
+        s->missed[k] = true;
+        snprintf(text, sizeof text,
+                 "output \"%.80s\" is not finite at t = %.9g, and has no value in results where that is so; "
+                 "look for a division by zero, or a root or logarithm of what is negative there",
+                 s->model->output_names.names[k], t);
+        lw_simulation_tell(t, "warning", text, s);
+    }
+}
+
 /* Makes a sample of the present state, updates the ledger and calls the observer. */
 static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error) {
     const lw_run_options *options = &s->plan.options;
@@ -74,6 +88,7 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
     if (outputs) {
         status = lw_simulation_compute_outputs(s, s->vdot, s->reactions, 0, outputs, s->outputs, error);
         if (status != LW_OK) return status;
+        tell_of_missing(s, t);
     }
     const lw_sample shown = {.t = t,
                              .aside = lw_simulation_seen(s, t) - t,

@@ -110,6 +110,7 @@ struct lw_simulation {
         *rate_v;         /* workspace: coordinates and speeds of a state whose rates or motions are wanted */
     double *implicit;    /* workspace of steps of methods of their own (simulation_values.c) */
     double *outputs;     /* of a sample, if the model has any */
+    bool *missed;        /* per output: it has been told that it has no value */
     int work_count;      /* how many force elements have their work integrated: all or none */
     double *first_works; /* their works at the start */
     lw_force_value *work_forces; /* workspace: the elements in a state */

@@ -282,6 +282,7 @@ bool lw_simulation_late_memory(lw_simulation *s) {
     const lw_model *model = s->model;
     const unsigned needs = lw_outputs_need(model) | model->values.for_events.needs;
     s->outputs = LW_NEW(s->arena, double, model->output_names.count + 1);
+    s->missed = LW_NEW(s->arena, bool, model->output_names.count + 1);
     if (!(needs & ~(unsigned)LW_NEEDS_KINEMATICS)) return !lw_arena_failed(s->arena);
     s->late =
         (lw_late_values){.vdot = LW_NEW(s->arena, double, model->nv + 1),

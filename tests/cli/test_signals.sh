@@ -99,3 +99,24 @@ done
 sed 's/0, 1\]}/0, 1], q: 1 cm}/' "$work/floor.yaml" >"$work/above.yaml"
 expect 0 run "$work/above.yaml" --json
 json 'all(e["name"] == "hit" for e in d["events"])'
+
+# An output that has no value is told once.
+sed 's/  kinetic: body.m.x/  root: sqrt(0.25 - b.q)/' "$work/names.yaml" >"$work/root.yaml"
+expect 0 run "$work/root.yaml" --json
+json '[e["text"] for e in d["events"] if e["kind"] == "warning"][0].startswith("output \"root\" is not finite at t = 0.75")'
+json 'd["final"]["outputs"]["root"] is None and len([e for e in d["events"] if e["kind"] == "warning"]) == 1'
+# The power of a drive without a prescribed motion.
+sed 's/  kinetic: body.m.x/  power: drive(b).power/' "$work/names.yaml" >"$work/power.yaml"
+expect 2 check "$work/power.yaml"
+says err 'force(NAME).power'
+
+# --input: the time comes first, and no input is given twice.
+printf 'u,time\n0,0\n1,1\n' >"$work/turned.csv"
+expect 2 run "$work/names.yaml" --input "u=$work/turned.csv:u"
+says err 'column "u" is the first one, which has to be the time'
+printf 'x,time,u\n0,0,1\n1,1,1\n' >"$work/turned.csv"
+expect 2 run "$work/names.yaml" --input "u=$work/turned.csv:u"
+says err 'its first column, "x", is not the one that is named time'
+printf 'time,u\n0,0\n1,1\n' >"$work/u.csv"
+expect 2 run "$work/names.yaml" --input "u=$work/u.csv:u" --set "u=2 N"
+says err 'give the same input'

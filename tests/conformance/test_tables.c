@@ -273,7 +273,7 @@ static void refused_motions(void **state) {
          "interpolation: smooth"},
         {"x: [0, 1, 2], y: [0, 1, 0], interpolation: steps", true, "but the value of table \"f\" jumps at 1",
          "interpolation: smooth"},
-        {"x: [0, 1, 2], y: [0, 1, 3], interpolation: smooth", false, "where table \"f\" ends at 0",
+        {"x: [0, 1, 2], y: [0, 1, 3], interpolation: smooth", false, "where table \"f\" begins at 0",
          "let the table end level"},
         {"x: [0, 1, 2], y: [0, 1, 3], interpolation: smooth, beyond: repeat", false,
          "where table \"f\" ends at", "let the table end level"},

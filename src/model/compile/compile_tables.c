@@ -119,11 +119,15 @@ bool lw_compile_motion_tables(lw_compiler *compiler, const lw_joint_spec *joint,
     if (rough) {
         const double first = lw_table_point(rough, 0), kink = lw_table_first_kink(rough);
         const bool from_there = kink == first && range[0] >= first && lw_table_period(rough) == 0;
+        const bool repeats = lw_table_period(rough) > 0;
+        const char *does = repeats ? "begins again" : kink == first && !from_there ? "begins" : "ends";
         lw_compile_warning(
             compiler, "joint", joint->name, joint->place,
-            "end the run there, let the table end level, or give it beyond: linear",
-            "its motion has an impact, which is not simulated, where table \"%.60s\" ends at %.6g",
-            name_of(compiler, rough), from_there ? lw_table_point(rough, lw_table_count(rough) - 1) : kink);
+            repeats ? "end the run there, or let the table end as it begins, with value and slope"
+                    : "end the run there, let the table end level, or give it beyond: linear",
+            "its motion has an impact, which is not simulated, where table \"%.60s\" %s at %.6g",
+            name_of(compiler, rough), does,
+            from_there || repeats ? lw_table_point(rough, lw_table_count(rough) - 1) : kink);
     }
     return rough != NULL;
 }

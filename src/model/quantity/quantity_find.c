@@ -404,6 +404,13 @@ static size_t no_component(const lw_model *model, const lw_quantity_kind *kinds,
                            const char *name, size_t length, size_t offset, lw_syntax *syntax) {
     char remedy[160] = "";
     size_t used = 0;
+    lw_component driven[LW_QUANTITY_COMPONENTS];
+    if (kinds[0] == LW_Q_DRIVE && lw_quantity_components(model, LW_Q_DRIVE, target->object, driven) == 0)
+        return fault(
+            syntax, offset,
+            "of a force element of type drive, force(NAME) is the force and force(NAME).power its power",
+            "%.*s: no motion of the joint is prescribed", (int)(object_length < 90 ? object_length : 90),
+            object);
     for (; *kinds; kinds++) {
         lw_component list[LW_QUANTITY_COMPONENTS];
         lw_state_quantity quantity;
