@@ -301,17 +301,25 @@ lw_status lw_simulation_begin(lw_simulation *s, lw_error *error) {
     return set_off(s, error);
 }
 
-/* Tells of prescribed motions that jump, or whose speeds do, at the knot that has been passed; left: the time
- * that they saw before it. */
-static void tell_of_impact(lw_simulation *s, double left) {
-    const lw_model *model = s->model;
-    double *q = s->rate_q, *v = s->rate_v;
+/* Takes what motions prescribe at the time that they see. */
+static void take_prescribed(lw_simulation *s, double seen) {
     lw_simulation_see(s, s->y);
-    s->plan.formulation->from_state(s->method, left, s->y, s->q, s->v);
-    lw_take_state(model, s->data, left, s->q, s->v);
-    memcpy(q, s->data->q, (size_t)model->nq * sizeof *q);
-    memcpy(v, s->data->v, (size_t)model->nv * sizeof *v);
-    lw_take_prescribed(model, s->data, lw_simulation_seen(s, s->t));
+    s->plan.formulation->from_state(s->method, seen, s->y, s->q, s->v);
+    lw_take_state(s->model, s->data, seen, s->q, s->v);
+}
+
+/* Keeps it, before motions or the states that they follow may jump. */
+static void keep_prescribed(lw_simulation *s, double seen) {
+    take_prescribed(s, seen);
+    memcpy(s->rate_q, s->data->q, (size_t)s->model->nq * sizeof *s->rate_q);
+    memcpy(s->rate_v, s->data->v, (size_t)s->model->nv * sizeof *s->rate_v);
+}
+
+/* Tells of prescribed motions that have jumped since then, or whose speeds have. */
+static void tell_of_impact(lw_simulation *s) {
+    const lw_model *model = s->model;
+    const double *q = s->rate_q, *v = s->rate_v;
+    take_prescribed(s, lw_simulation_seen(s, s->t));
     for (int k = 0; k < model->motion_count; k++) {
         const lw_motion *motion = &model->motions[k];
         const lw_link *link = &model->links[motion->body];
@@ -339,9 +347,9 @@ static void tell_of_impact(lw_simulation *s, double left) {
  * moves at once is booked. */
 static lw_status pass_knot(lw_simulation *s, lw_error *error) {
     lw_system *system = &s->system.base;
-    const double left = lw_simulation_seen(s, s->t);
+    if (s->model->motion_count) keep_prescribed(s, lw_simulation_seen(s, s->t));
     s->span = lw_model_span(s->model, s->t);
-    if (s->model->motion_count) tell_of_impact(s, left);
+    if (s->model->motion_count) tell_of_impact(s);
     lw_status status = system->root_count > 0 ? system->cross(system, s->t, s->y, error) : LW_OK;
     return status == LW_OK ? set_off(s, error) : status;
 }
@@ -384,9 +392,12 @@ static lw_status take_step(lw_simulation *s, double *t, lw_error *error) {
 static lw_status tell_of_event(lw_simulation *s, bool *goes_on, lw_error *error) {
     const lw_run_options *options = &s->plan.options;
     const int own = s->model->event_count;
+    const bool moves = own > 0 && s->model->motion_count > 0 && s->model->values.state_count > 0;
     bool stop = false;
     s->stale = true;
+    if (moves) keep_prescribed(s, lw_simulation_seen(s, s->t));
     lw_status status = own > 0 ? lw_simulation_event_act(s, &stop, error) : LW_OK;
+    if (moves && status == LW_OK) tell_of_impact(s);
     *goes_on = status == LW_OK && !stop;
     s->event = -1;
     for (int k = own; k < s->event_count && status == LW_OK; k++) {

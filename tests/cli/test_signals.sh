@@ -120,3 +120,49 @@ says err 'its first column, "x", is not the one that is named time'
 printf 'time,u\n0,0\n1,1\n' >"$work/u.csv"
 expect 2 run "$work/names.yaml" --input "u=$work/u.csv:u" --set "u=2 N"
 says err 'give the same input'
+
+# Motions: no parameter in the speed of one changes, nor in a cam; a state that one follows may be set, which is told.
+cat >"$work/motion.yaml" <<'YAML'
+linkwork: 1
+name: motion
+parameters: {p: 1, T: 0.1}
+gravity: [0, 0, 0]
+signals: {speed: 2*p}
+states: {lag: {rate: (p - lag)/T}, x1: {rate: speed}, x2: {rate: (lag - x2)/T}}
+bodies:
+  m: {mass: 2, inertia: [1, 1, 1]}
+joints:
+  b: {type: prismatic, between: [ground, m], axis: [1, 0, 0], motion: x2}
+events:
+  e: {when: t - 1, do: {set: {p: 2}}}
+run: {end: 2}
+YAML
+expect 0 check "$work/motion.yaml"
+sed 's/motion: x2/motion: x1/' "$work/motion.yaml" >"$work/speed.yaml"
+expect 2 check "$work/speed.yaml"
+says err 'event "e": it sets parameter "p", but joint "b" depends on it'
+sed 's/set: {p: 2}/set: {T: 2}/' "$work/motion.yaml" >"$work/lag.yaml"
+expect 2 check "$work/lag.yaml"
+says err 'event "e": it sets parameter "T", but joint "b" depends on it'
+sed 's/set: {p: 2}/set: {x2: 0}/' "$work/motion.yaml" >"$work/jump.yaml"
+expect 0 run "$work/jump.yaml" --json
+json 'any(e["kind"] == "warning" and "prescribed motion jumps by" in e["text"] for e in d["events"])'
+cat >"$work/cam.yaml" <<'YAML'
+linkwork: 1
+name: cam
+parameters: {p: 1}
+tables: {lift: {interpolation: smooth, x: [0, 1, 2], y: [0, p, 2*p], beyond: linear}}
+bodies:
+  m: {mass: 2, inertia: [1, 1, 1]}
+  n: {mass: 1, inertia: [1, 1, 1]}
+joints:
+  b: {type: prismatic, between: [ground, m], axis: [1, 0, 0], v: 1}
+  c: {type: prismatic, between: [ground, n], axis: [1, 0, 0]}
+constraints:
+  cam: {type: coupling, terms: [{joint: c}, {joint: b, factor: -1, table: lift}]}
+events:
+  e: {when: t - 1, do: {set: {p: 2}}}
+run: {end: 2}
+YAML
+expect 2 check "$work/cam.yaml"
+says err 'it sets parameter "p", but constraint "cam" depends on it'

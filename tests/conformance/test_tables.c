@@ -276,7 +276,7 @@ static void refused_motions(void **state) {
         {"x: [0, 1, 2], y: [0, 1, 3], interpolation: smooth", false, "where table \"f\" begins at 0",
          "let the table end level"},
         {"x: [0, 1, 2], y: [0, 1, 3], interpolation: smooth, beyond: repeat", false,
-         "where table \"f\" ends at", "let the table end level"},
+         "where table \"f\" begins again at 2", "let the table end as it begins"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char text[600];

@@ -89,12 +89,47 @@ static lw_status look_at_bindings(const lw_spec *spec, size_t index, const bool 
     return LW_OK;
 }
 
+/* Does the expression, or a signal that it uses, mention something affected? Signals use each other without
+ * circles, or the spec is refused later; depth ends the search. */
+static bool depends(const lw_spec *spec, const bool *affected, const char *text, size_t depth) {
+    if (!text) return false;
+    if (affected_in(spec, affected, text)) return true;
+    for (size_t k = 0; k < spec->signal_count && depth > 0; k++)
+        if (mentions(text, spec->signals[k].name) &&
+            depends(spec, affected, spec->signals[k].value, depth - 1))
+            return true;
+    return false;
+}
+
+/* The speed of a motion that follows a user state is a function of the state's rate, and would jump with a
+ * parameter in it. Rates of states that the rate depends on enter accelerations only. */
+static bool moves(const lw_spec *spec, const bool *affected, const char *motion) {
+    if (!motion) return false;
+    if (depends(spec, affected, motion, spec->signal_count)) return true;
+    for (size_t k = 0; k < spec->state_count; k++)
+        if (mentions(motion, spec->states[k].name) &&
+            depends(spec, affected, spec->states[k].rate, spec->signal_count))
+            return true;
+    return false;
+}
+
 static lw_status look_at_motions(const lw_spec *spec, size_t index, const bool *affected, lw_error *error) {
     for (const lw_joint_spec *joint = spec->joints;
          (size_t)(joint - spec->joints) < (size_t)spec->joint_count; joint++)
         for (int k = 0; k < LW_JOINT_MAX_V; k++)
-            if (affected_in(spec, affected, joint->motion[k]))
+            if (moves(spec, affected, joint->motion[k]))
                 return refuse(spec, index, joint->place, "joint", joint->name, error);
+    return LW_OK;
+}
+
+/* Cams of couplings. */
+static lw_status look_at_couplings(const lw_spec *spec, size_t index, const bool *affected, lw_error *error) {
+    for (size_t c = 0; c < (size_t)spec->constraint_count; c++) {
+        const lw_constraint_spec *constraint = &spec->constraints[c];
+        for (int k = 0; k < LW_COUPLING_MAX && constraint->type == LW_CONSTRAINT_COUPLING; k++)
+            if (affected_in(spec, affected, constraint->tables[k]))
+                return refuse(spec, index, constraint->place, "constraint", constraint->name, error);
+    }
     return LW_OK;
 }
 
@@ -104,6 +139,7 @@ lw_status lw_parameter_enters_forces_only(const lw_spec *spec, size_t index, lw_
     find_affected(spec, index, affected);
     lw_status status = look_at_bindings(spec, index, affected, error);
     if (status == LW_OK) status = look_at_motions(spec, index, affected, error);
+    if (status == LW_OK) status = look_at_couplings(spec, index, affected, error);
     free(affected);
     return status;
 }
