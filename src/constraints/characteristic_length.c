@@ -32,6 +32,10 @@ double lw_body_length(const lw_newton_euler *s) {
 }
 
 double lw_joint_extent(const lw_newton_euler *s) {
+    /* Distances below this share of a body are no measure of the arms in the rows: joints that meet in one
+     * point are apart by rounding, or by what a stage of an integrator has opened, and the arms of rolling or
+     * distance constraints are not among them. */
+    const double share = 0.1;
     double middle[3] = {0, 0, 0}, far = 0;
     int count = s->model->joint_count;
     for (int j = 0; j < count; j++) lw_v3_axpy(1.0 / count, s->rows->joints[j].at, middle);
@@ -40,7 +44,7 @@ double lw_joint_extent(const lw_newton_euler *s) {
         lw_v3_sub(s->rows->joints[j].at, middle, arm);
         far = fmax(far, lw_v3_norm(arm));
     }
-    return far > 0 ? far : lw_body_length(s);
+    return fmax(far, share * lw_body_length(s));
 }
 
 double lw_rank_tolerance(const lw_newton_euler *s) {

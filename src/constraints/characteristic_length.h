@@ -18,8 +18,8 @@
  * along which a row acts on that body, or the largest radius of gyration. 1 if both are zero. */
 double lw_body_length(const lw_newton_euler *s);
 
-/* The largest distance of a joint from the mean position of all joints, at the state in the system. Where all
- * joints are at one point, lw_body_length. */
+/* The largest distance of a joint from the mean position of all joints, at the state in the system; where all
+ * joints are near one point, a tenth of lw_body_length. */
 double lw_joint_extent(const lw_newton_euler *s);
 
 /* The relative tolerance of rank decisions at the state in the system. Dependent rows of an overconstrained

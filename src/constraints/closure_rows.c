@@ -117,7 +117,7 @@ lw_status lw_closures_create(const lw_model *model, lw_arena *arena, lw_closures
     double length = 0;
     for (int i = 1; i <= model->body_count; i++) length = larger(length, lw_v3_norm(model->links[i].p));
     for (int k = 0; k < c->count; k++) length = larger(length, lw_v3_norm(c->holds[k].p));
-    c->per_length = length > 0 ? 1 / length : 1;
+    c->per_length = 1 / larger(length, 0.1 * lw_longest_arm(model)); /* Joints in one point: rounding. */
     lw_m3_identity(c->world[0].R);
     *out = c;
     return LW_OK;

@@ -13,6 +13,11 @@
  * estimate from the rates would be cheaper by a third, but rates of such schemes oscillate from step to step
  * where stiff, and a whole step solves the same equations that the halves start from.
  *
+ * A whole step and its halves may look past a force that switches in their last quarter, so that their
+ * difference is no measure of it. With a tolerance, a step in which a condition changes its outcome is divided,
+ * until the part in which it happens is `tolerance` of what the step was; what is left of the jump is as small.
+ * A condition that switches to and fro without end is not looked for any more after MOST times.
+ *
  * Nothing is projected after a step: the scheme is where it wants to be. A state between the ends of a step
  * is that of a shorter step from its begin, so it conserves what the others do.
  *
@@ -22,6 +27,7 @@
  */
 #include "integrators/integration.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -34,6 +40,9 @@ typedef struct conserving {
     double t_start, h, tolerance, longest; /* h: fixed, or the next one to try */
     double begin, end;                     /* the last step taken; both t_start before the first */
     double *y_begin, *y_end, *rate, *middle, *whole, *work;
+    double switches, usual; /* before when a condition switches, else 0; the step in which that was found */
+    double crossed;         /* the last instant of that kind */
+    int repeated;           /* how many have followed each other at one instant; then none is looked for */
     long grid; /* fixed steps that have ended where they should, since the start */
     long steps, rejected, evaluations;
 } conserving;
@@ -41,6 +50,7 @@ typedef struct conserving {
 /* Relative to h: a remainder before t_stop that is not worth a step. */
 static const double remainder_of_step = 1e-9;
 static const double instant = 1e-6; /* of a step: shorter parts of it are nothing */
+enum { MOST = 20 };
 static const double safety = 0.9, smallest_factor = 0.2, largest_factor = 4;
 
 static lw_status create(const lw_integrator *integrator, int order, lw_system *system,
@@ -64,6 +74,7 @@ static lw_status create(const lw_integrator *integrator, int order, lw_system *s
     run->arena = arena;
     run->order = order;
     run->t_start = run->begin = run->end = t;
+    run->crossed = -HUGE_VAL;
     run->tolerance = options->tolerance;
     run->longest = options->step > 0 ? options->step : HUGE_VAL;
     run->h = run->tolerance > 0 ? 0 : options->step;
@@ -136,6 +147,39 @@ static lw_status first_step(conserving *run, double t_stop, lw_error *error) {
     return LW_OK;
 }
 
+static bool switches(const conserving *run, double h, double next) {
+    lw_system *system = run->base.system;
+    const double middle = run->begin + 0.5 * h;
+    if (!system->switched || run->repeated > MOST) return false;
+    return system->switched(system, run->begin, run->y_begin, middle, run->middle) ||
+           system->switched(system, middle, run->middle, next, run->y_end);
+}
+
+/* After a step of h, accurate enough, to `next`: whether it shall be divided, since a condition switches in it.
+ * Chooses the next step near such an instant. */
+static bool divide(conserving *run, double h, double next) {
+    const bool found = switches(run, h, next);
+    if (!found && !(run->switches > 0)) return false;
+    if (!(run->switches > 0)) run->usual = h;
+    const double shortest = fmax(run->tolerance * run->usual, 64 * DBL_EPSILON * fabs(run->begin));
+    if (found && h > shortest) {
+        run->switches = h;
+        run->h = 0.5 * h;
+        return true;
+    }
+    if (found) {
+        run->repeated = next - run->crossed < 100 * shortest ? run->repeated + 1 : 0;
+        run->crossed = next;
+    }
+    const double left = run->switches - h; /* It lies before the end of that. */
+    run->switches = found || left <= 0 ? 0 : left;
+    if (run->switches > 0)
+        run->h = left > shortest ? 0.5 * left : left;
+    else
+        run->h = 0.1 * run->usual;
+    return false;
+}
+
 /* In two halves, compared with a whole; shorter until the error is small enough. */
 static lw_status adaptive_step(conserving *run, double t_stop, double *end, lw_error *error) {
     double left = t_stop - run->begin;
@@ -157,7 +201,7 @@ static lw_status adaptive_step(conserving *run, double t_stop, double *end, lw_e
         else if (wrong == 0)
             factor = largest_factor;
         run->h = fmin(run->longest, factor * h);
-        if (wrong <= 1) {
+        if (wrong <= 1 && !divide(run, h, next)) {
             *end = next;
             return LW_OK;
         }
@@ -231,6 +275,7 @@ static lw_status restart(lw_integration *integration, double t, const double *y,
     conserving *run = (conserving *)integration;
     run->t_start = run->begin = run->end = t;
     run->grid = 0;
+    run->switches = 0, run->repeated = 0;
     if (run->tolerance > 0) run->h = 0;
     memcpy(run->y_end, y, sizeof *y * (size_t)integration->system->size);
     return LW_OK;

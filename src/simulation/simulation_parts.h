@@ -73,6 +73,8 @@ typedef struct lw_switches {
 typedef struct lw_impact {
     double since;     /* When the present series of its happenings at one instant began, */
     long count;       /* and how many there were. */
+    double early;     /* The same of a longer series, */
+    long many;        /* for which an instant is longer, too. */
     double approach;  /* The joint's speed before the last impact. */
     signed char side; /* The side from which it came. */
     bool leaves;      /* The joint is already moving away. */
@@ -272,6 +274,9 @@ void lw_simulation_switch_roots(lw_simulation *simulation, double t, double *val
 void lw_simulation_switch_settle(lw_simulation *simulation, double t, const double *y);
 /* The same after an event, at which outcomes may have changed; those that do so without end are released. */
 void lw_simulation_switch_cross(lw_simulation *simulation, double t, const double *y);
+/* Whether some outcome differs between y at t and z at next, with nothing held. */
+bool lw_simulation_switched(lw_simulation *simulation, double t, const double *y, double next,
+                            const double *z);
 void lw_simulation_switch_archive(lw_simulation *simulation, lw_archive *archive);
 
 /* Takes memory for events; false when memory is out. */

@@ -164,6 +164,17 @@ void lw_simulation_switch_cross(lw_simulation *s, double t, const double *y) {
     }
 }
 
+bool lw_simulation_switched(lw_simulation *s, double t, const double *y, double next, const double *z) {
+    lw_switches *w = &s->switches;
+    lw_simulation_take(s, t, y, w->needs_poses);
+    look(s, t, &(lw_look){.outcomes = w->before});
+    lw_simulation_take(s, next, z, w->needs_poses);
+    look(s, next, &(lw_look){.outcomes = w->outcomes});
+    for (int c = 0; c < w->count; c++)
+        if (w->before[c] != w->outcomes[c] && !(isnan(w->before[c]) && isnan(w->outcomes[c]))) return true;
+    return false;
+}
+
 void lw_simulation_switch_archive(lw_simulation *s, lw_archive *archive) {
     lw_switches *w = &s->switches;
     LW_ARCHIVE_MANY(archive, w->held, w->count);

@@ -184,6 +184,10 @@ static lw_status system_residual(lw_system *base, double t, const double *y, con
     return LW_OK;
 }
 
+static bool system_switched(lw_system *base, double t, const double *y, double next, const double *z) {
+    return lw_simulation_switched(((lw_simulation_system *)base)->simulation, t, y, next, z);
+}
+
 /* Such steps take forces and motions at instants within the step, which lies between two knots. */
 static lw_status system_step(lw_system *base, double t, double h, const double *y, double *next,
                              lw_error *error) {
@@ -322,6 +326,7 @@ void lw_simulation_system_make(lw_simulation *s) {
         for (int k = s->method->state_size; k < n; k++) s->system.differential[k] = true;
         system->differential = s->system.differential;
     }
+    if (s->switches.count && f->step) system->switched = system_switched;
     if (s->integrator->needs_step) return; /* Such steps have no events. */
     const int own = f->cross ? f->root_count(s->method) : 0;
     /* A method that holds conditions of its own settles at its events; others would disturb it. */

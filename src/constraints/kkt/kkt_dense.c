@@ -127,8 +127,9 @@ static bool apply_scale(lw_kkt_dense *kkt) {
     return change;
 }
 
-/* First the unit of mass out of A, then that of each row; what is left is a matter of single bodies and rows,
- * and converges by half of its powers of two at a time. */
+/* First the unit of mass out of A, then that of each row, from G and from the root of S: a row that turns
+ * nothing has rounding in G, down to 1e-160, and by that alone S would overflow. What is left is a matter of
+ * single bodies and rows, and converges by half of its powers of two at a time. */
 static void equilibrate(lw_kkt_dense *kkt) {
     enum { PASSES = 6 };
     size_t size = (size_t)kkt->n + (size_t)kkt->m, n = (size_t)kkt->n;
@@ -141,6 +142,8 @@ static void equilibrate(lw_kkt_dense *kkt) {
     memset(kkt->most, 0, size * sizeof *kkt->most);
     for (size_t j = 0; j < n; j++)
         for (size_t i = n; i < size; i++) kkt->most[i] = fmax(kkt->most[i], fabs(kkt->matrix[i + j * size]));
+    for (size_t i = size - (size_t)kkt->soft; i < size; i++)
+        kkt->most[i] = fmax(kkt->most[i], sqrt(fabs(kkt->matrix[i * (size + 1)])));
     for (size_t i = 0; i < size; i++) kkt->most[i] = i < n ? 1 : inverse_root(kkt->most[i], 1);
     apply_scale(kkt);
     for (int pass = 0; pass < PASSES; pass++) {

@@ -384,7 +384,7 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
         inertia += link->inertia.second[0] + link->inertia.second[1] + link->inertia.second[2];
         length = fmax(length, lw_v3_norm(link->p));
     }
-    m->length = length > 0 ? length : 1;
+    m->length = fmax(length, 0.1 * lw_longest_arm(model)); /* Joints in one point are apart by rounding. */
     m->least[0] = 1 / mass;
     m->least[1] = 1 / (inertia + mass * length * length);
     *out = &m->loop_base.base;
