@@ -13,13 +13,14 @@
  *     T+ - T- = P (u+ + u-)/2 + L'w,                                                                     (9)
  *
  * w the speeds that motions prescribe, which no impulse changes, and L here the impulses of their drives: the
- * change of the joints' wrenches along these speeds by p. An answer that does not satisfy this is refused. The
- * energy that is lost, -P (u+ + u-)/2, is booked as dissipation, L'w as work of the drives.
+ * change of the joints' wrenches along these speeds by p. An answer that does not satisfy this is refused.
+ * The energy that is lost, -P (u+ + u-)/2, is booked as dissipation, L'w as work of the drives.
  *
  * In the tree r is a unit row; at a joint that closes a loop it follows from the velocities of both bodies.
  *
  * Source   docs/theory/events.md.
- * Cost     three evaluations of accelerations, two more with reactions where drives move; at a cut joint nv evaluations of velocities more.
+ * Cost     three evaluations of accelerations, two more with reactions where drives move; at a cut joint nv
+ *          evaluations of velocities more.
  */
 #include "formulations/common/method_create.h"
 #include "simulation/simulation_parts.h"
