@@ -12,7 +12,7 @@
  * other sign than the total is a cavity, which lies within another shell; one that does not is refused. So is
  * a triangle that occurs twice.
  *
- * Cost     O(triangles); memory 80 bytes for each, during the call.
+ * Cost     O(triangles), and as much again for each cavity; memory 80 bytes for each, during the call.
  */
 #include "model/mesh_inertia.h"
 
@@ -181,7 +181,8 @@ static void reference(const lw_mesh_spec *mesh, double r[3]) {
 typedef struct {
     sum volume;
     double low[3], high[3];
-    int vertex;
+    double widest; /* twice the area of its largest triangle */
+    int triangle;  /* which is this one */
 } shell;
 
 static int root_of(int *parent, int v) {
@@ -195,10 +196,39 @@ static bool holds(const shell *outer, const shell *inner) {
     return true;
 }
 
-/* Every shell that subtracts volume lies within the bounds of one that adds some. */
+/* How often the surface encloses a point: the solid angle under which its triangles are seen from there, over
+ * 4 pi. tan(angle/2) of a triangle with the corners a, b, c as seen from the point is
+ * det[a, b, c] / (|a||b||c| + a.b |c| + b.c |a| + c.a |b|) (van Oosterom, Strackee 1983). */
+static double enclosed(const lw_mesh_spec *mesh, const double at[3], double sense) {
+    sum angle = {0, 0};
+    for (int t = 0; t < mesh->triangle_count; t++) {
+        double d[3][3];
+        const double volume = corners(mesh, t, at, d);
+        const double a = lw_v3_norm(d[0]), b = lw_v3_norm(d[1]), c = lw_v3_norm(d[2]);
+        add(&angle, atan2(volume, a * b * c + lw_v3_dot(d[0], d[1]) * c + lw_v3_dot(d[1], d[2]) * a +
+                                      lw_v3_dot(d[2], d[0]) * b));
+    }
+    return sense * total(&angle) / (2 * LW_PI);
+}
+
+/* Is a shell that subtracts volume a void in others? Just inside of it, at its largest triangle, the surface
+ * then encloses the point once less than it would without the shell: not at all, or still. */
+static bool is_void(const lw_mesh_spec *mesh, const shell *s, double sense) {
+    double d[3][3], one[3], two[3], normal[3], at[3];
+    const double origin[3] = {0, 0, 0};
+    (void)corners(mesh, s->triangle, origin, d);
+    lw_v3_sub(d[1], d[0], one);
+    lw_v3_sub(d[2], d[0], two);
+    lw_v3_cross(one, two, normal); /* With the sense, this leads out of the solid, into the void. */
+    const double step = s->widest > 0 ? 1e-5 * sense / sqrt(s->widest) : 0;
+    for (int k = 0; k < 3; k++) at[k] = (d[0][k] + d[1][k] + d[2][k]) / 3 + step * normal[k];
+    return enclosed(mesh, at, sense) > -0.5;
+}
+
+/* Every shell that subtracts volume lies within the bounds of one that adds some, and is a void in it. */
 static lw_status check_shells(const lw_mesh_spec *mesh, const double r[3], double sense, double negligible,
                               lw_arena *arena, lw_error *error) {
-    enum { MOST_PAIRS = 100000000 };
+    enum { MOST_PAIRS = 100000000, MOST_ANGLES = 20000000 }; /* a second or two each */
     size_t vertices = (size_t)mesh->vertex_count, count = 0, cavities = 0;
     int *parent = LW_NEW(arena, int, vertices), *number = LW_NEW(arena, int, vertices);
     if (!parent || !number) return lw_out_of_memory(error);
@@ -219,9 +249,12 @@ static lw_status check_shells(const lw_mesh_spec *mesh, const double r[3], doubl
     for (int t = 0; t < mesh->triangle_count; t++) {
         const int *at = mesh->triangles + 3 * (size_t)t;
         shell *s = &shells[number[root_of(parent, at[0])]];
-        double d[3][3];
+        double d[3][3], one[3], two[3], normal[3];
         add(&s->volume, sense * corners(mesh, t, r, d));
-        s->vertex = at[0];
+        lw_v3_sub(d[1], d[0], one);
+        lw_v3_sub(d[2], d[0], two);
+        lw_v3_cross(one, two, normal);
+        if (lw_v3_norm(normal) >= s->widest) s->widest = lw_v3_norm(normal), s->triangle = t;
         for (int k = 0; k < 9; k++) {
             s->low[k % 3] = fmin(s->low[k % 3], d[k / 3][k % 3]);
             s->high[k % 3] = fmax(s->high[k % 3], d[k / 3][k % 3]);
@@ -236,9 +269,12 @@ static lw_status check_shells(const lw_mesh_spec *mesh, const double r[3], doubl
         bool inside = total(&shells[i].volume) >= -negligible;
         for (size_t j = 0; j < count && !inside; j++)
             inside = total(&shells[j].volume) > 0 && holds(&shells[j], &shells[i]);
+        if (inside && total(&shells[i].volume) < -negligible &&
+            cavities * (size_t)mesh->triangle_count <= MOST_ANGLES)
+            inside = is_void(mesh, &shells[i], sense);
         if (inside) continue;
         char at[96];
-        describe(mesh, shells[i].vertex, at);
+        describe(mesh, mesh->triangles[3 * (size_t)shells[i].triangle], at);
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
                        "turn its triangles round in the program that made the mesh",
                        "the part of the mesh at %s has the opposite sense of the others, but lies in none of "

@@ -48,7 +48,8 @@ bool lw_simulation_events_create(lw_simulation *s) {
     s->largest = LW_NEW(s->arena, double, all + 1);
     s->ahead = LW_NEW(s->arena, double, 4 * (all + 1));
     s->impacts = LW_NEW(s->arena, lw_impact, own + 1);
-    s->impulse = LW_NEW(s->arena, double, own ? 4 * (size_t)s->model->nv : 1);
+    s->impulse =
+        LW_NEW(s->arena, double, own ? 4 * (size_t)s->model->nv + 12 * (size_t)s->model->joint_count : 1);
     return !lw_arena_failed(s->arena);
 }
 

@@ -150,7 +150,7 @@ struct lw_simulation {
     double *largest;       /* per event: its largest value so far */
     double *ahead;         /* workspace: values of the events later on, 4 numbers per event */
     lw_impact *impacts;    /* per event of the model */
-    double *impulse;       /* workspace of impacts, 4 numbers per speed */
+    double *impulse;       /* workspace of impacts, 4 numbers per speed and 12 per joint */
     double *root_values;   /* workspace: all roots */
     int root_room;         /* how many there is room for */
 

@@ -6,7 +6,7 @@
  *   loops    ten methods on random loops, against lagrange on the mechanism without rotors, and each other
  *   heavy    the same with rotors of up to 1e10 times the inertia of the bodies: right, or refused
  *   rotors   a cart with an arm whose rotor is a body of its own, geared by a coupling; a flywheel of the same inertia
- *   runs     the ledger of a run closes
+ *   runs     the ledger of a run closes; drives of motions exert what moves their rotors, too
  *   refused  by massless and director; a loop with a rotor in every joint
  */
 #include "build.h"
@@ -448,6 +448,65 @@ static void the_ledger_closes(void **state) {
     }
 }
 
+/* A motor turns an arm on a carriage, both by motions, with a spring and friction beside the motor. What drives
+ * exert: the arm's balance by hand, with its rotor; their power is what the ledger books as their work. */
+static const char moved_arm[] =
+    "linkwork: 1\n"
+    "gravity: [0, 0, 0]\n"
+    "bodies:\n"
+    "  carriage: {mass: 3, inertia: [0.1, 0.1, 0.1]}\n"
+    "  arm: {mass: 2, com: [0, 0, -0.5], inertia: [0.1, 0.3, 0.1]}\n"
+    "joints:\n"
+    "  rail: {type: prismatic, between: [ground, carriage], axis: [1, 0, 0], motion: 0.2*sin(3*t), armature: "
+    "7}\n"
+    "  pin: {type: revolute, between: [carriage, arm], point: [0, 0, 0], axis: [0, 1, 0], motion: sin(2*t), "
+    "armature: 1.5}\n"
+    "forces:\n"
+    "  wire: {type: torsion, joint: pin, stiffness: 4}\n"
+    "  rub: {type: friction, joint: pin, viscous: 0.7}\n"
+    "outputs: {rail: drive(rail), pin: drive(pin), power: drive(rail).power + drive(pin).power}\n";
+
+typedef struct driven {
+    double worst, power, work, booked, t;
+    int samples;
+} driven;
+
+static bool watch_drives(const lw_sample *sample, void *context) {
+    driven *d = context;
+    const double t = sample->t, x2 = -1.8 * sin(3 * t), q = sin(2 * t), v = 2 * cos(2 * t), a = -4 * q;
+    /* Of the arm: its angle turns z to x, so that its centre lies at x = -0.5 sin q, z = -0.5 cos q. */
+    const double rail = (3 + 2 + 7) * x2 + 2 * -0.5 * (cos(q) * a - sin(q) * v * v);
+    const double pin = (0.3 + 2 * 0.25 + 1.5) * a - 2 * 0.5 * cos(q) * x2 + 4 * q + 0.7 * v;
+    d->worst = fmax(d->worst, fmax(fabs(sample->outputs[0] - rail), fabs(sample->outputs[1] - pin)));
+    if (d->samples++ > 0) d->work += 0.5 * (t - d->t) * (d->power + sample->outputs[2]);
+    d->t = t, d->power = sample->outputs[2], d->booked = sample->ledger->drives;
+    return true;
+}
+
+static void drives_move_rotors(void **state) {
+    (void)state;
+    static const char *const methods[] = {"tree", "cut", "lagrange", "partition", "nullspace"};
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        lw_model *model = read_text(moved_arm);
+        lw_run_options options;
+        lw_error error;
+        driven d = {0};
+        lw_run_defaults(model, &options);
+        options.method = methods[m];
+        options.end = 1;
+        options.output = 1e-3;
+        options.tolerance = 1e-10;
+        options.observe = watch_drives;
+        options.context = &d;
+        if (lw_simulate(model, &options, NULL, NULL, NULL, &error) != LW_OK)
+            fail_msg("%s: %s", methods[m], error.message);
+        /* forces of up to 60 N, and the trapezoidal rule with a step of 1e-3: h^2 P'' / 12 */
+        if (!(d.worst < 1e-11 && fabs(d.work - d.booked) < 1e-4 && fabs(d.booked) > 0.1))
+            fail_msg("%s: force off by %g, work %g, booked %g", methods[m], d.worst, d.work, d.booked);
+        lw_model_destroy(model);
+    }
+}
+
 static const char four_bar[] =
     "linkwork: 1\n"
     "bodies:\n"
@@ -508,6 +567,7 @@ int main(void) {
         cmocka_unit_test(a_geared_rotor_is_an_armature),
         cmocka_unit_test(batches_of_loops_carry_rotors),
         cmocka_unit_test(the_ledger_closes),
+        cmocka_unit_test(drives_move_rotors),
         cmocka_unit_test(what_cannot_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

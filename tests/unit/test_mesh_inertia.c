@@ -225,6 +225,36 @@ static void refused(const surface *s, const char *words) {
     assert_int_equal(lw_shape_inertia(&shape, 1, 0, &m, c, I), LW_ERROR_ARGUMENT);
 }
 
+/* Two wedges that touch in the origin, and a small box with the other sense: in one of them it is a cavity; in
+ * the bounds of both, but beside them, it is a part that was exported inside out. All three the other way round
+ * as well. */
+static void a_cavity_is_enclosed(void **state) {
+    (void)state;
+    for (int sense = -1; sense <= 1; sense += 2)
+        for (int beside = 0; beside < 2; beside++) {
+            surface s = {0};
+            static const double corner[7][3] = {{0, 0, 0},  {1, 0, 0},  {0, 1, 0}, {0, 0, 1},
+                                                {-1, 0, 0}, {0, -1, 0}, {0, 0, -1}};
+            static const int faces[8][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3},
+                                            {0, 4, 5}, {0, 6, 4}, {0, 5, 6}, {4, 6, 5}};
+            for (int k = 0; k < 7; k++) vertex(&s, corner[k][0], corner[k][1], corner[k][2]);
+            for (int k = 0; k < 8; k++)
+                triangle(&s, faces[k][0], faces[k][sense > 0 ? 1 : 2], faces[k][sense > 0 ? 2 : 1]);
+            const double y = beside ? -0.3 : 0.2, low[3] = {0.2, y, 0.2}, high[3] = {0.3, y + 0.1, 0.3};
+            add_box(&s, low, high, 1, -sense);
+            if (beside) {
+                refused(&s, "opposite sense");
+            } else {
+                const lw_mesh_spec mesh = mesh_of(&s);
+                const lw_shape shape = {.kind = LW_SHAPE_MESH, .size = {1, 1, 1}, .mesh = &mesh};
+                double m, c[3], I[6];
+                assert_int_equal(lw_shape_inertia(&shape, 0, 1, &m, c, I), LW_OK);
+                close_to(m, 2.0 / 6 - 0.001, 1);
+            }
+            drop(&s);
+        }
+}
+
 static void what_encloses_nothing_is_refused(void **state) {
     (void)state;
     const double low[3] = {0, 0, 0}, high[3] = {1, 2, 3}, far_low[3] = {5, 0, 0}, far_high[3] = {6, 1, 1};
@@ -346,6 +376,7 @@ int main(void) {
         cmocka_unit_test(tetrahedra),
         cmocka_unit_test(prisms),
         cmocka_unit_test(cavities_and_touching_parts),
+        cmocka_unit_test(a_cavity_is_enclosed),
         cmocka_unit_test(what_encloses_nothing_is_refused),
         cmocka_unit_test(an_open_edge_is_named),
         cmocka_unit_test(parts_make_a_whole),

@@ -216,6 +216,10 @@ void lw_quantity_vector(const lw_model *model, const lw_data *data, const lw_qua
  * lw_velocities. Of prescribed speeds vdot must hold the accelerations, too. */
 void lw_body_accelerations(const lw_model *model, const lw_data *data, const double *vdot, double *A);
 
+/* The power of the wrenches of all joints along their prescribed speeds, that of forces on the same speeds
+ * included; after lw_velocities and lw_world_poses. reactions: 6 numbers per joint. */
+double lw_prescribed_wrench_power(const lw_model *model, const lw_data *data, const double *reactions);
+
 /* A force element in a state. */
 struct lw_force_value {
     double value;     /* tension, generalised force, or magnitude of the force */

@@ -136,32 +136,56 @@ static void reaction_values(const lw_model *model, const lw_data *data, const lw
     out[7] = lw_v3_norm(out + 3);
 }
 
-/* What prescribed motions exert: the wrench that the joint transmits, along their directions, without the
- * elements that act on the same speed. */
-static void drive_values(const lw_model *model, const lw_data *data, const lw_quantity_source *source,
-                         const lw_state_quantity *quantity, double *out) {
-    const lw_joint_entry *entry = &model->joints[quantity->object];
-    const lw_joint_info *info = &entry->info;
-    const double *reaction = source->reactions + 6 * (size_t)quantity->object;
+/* The wrench f of a joint along its speeds, S'f. */
+static void along_speeds(const lw_model *model, const lw_data *data, const double *reactions, int object,
+                         double out[LW_JOINT_MAX_V]) {
+    const lw_joint_entry *entry = &model->joints[object];
+    const double *reaction = reactions + 6 * (size_t)object;
     const double wrench[6] = {reaction[3], reaction[4], reaction[5], reaction[0], reaction[1], reaction[2]};
-    double R[9], p[3], S[36], power = 0;
-    int count = 0;
+    double R[9], p[3], S[36];
     lw_pose two;
     joint_frame(data, entry, 1, &two);
-    lw_joint_motion(&entry->joint, data->q + info->q, NULL, R, p, S, NULL);
-    for (int k = 0; k < info->v_count; k++) {
-        if (!(info->prescribed >> k & 1)) continue;
-        double direction[6], force;
+    lw_joint_motion(&entry->joint, data->q + entry->info.q, NULL, R, p, S, NULL);
+    for (int k = 0; k < entry->info.v_count; k++) {
+        double direction[6];
         lw_m3_mul_v(two.R, S + 6 * k, direction);
         lw_m3_mul_v(two.R, S + 6 * k + 3, direction + 3);
-        force = lw_v6_dot(direction, wrench);
+        out[k] = lw_v6_dot(direction, wrench);
+    }
+}
+
+/* What prescribed motions exert: the wrench that the joint transmits, along their directions, without the
+ * elements that act on the same speed, and what their rotors take: tau = S'f + J vdot (docs/theory/armature.md,
+ * 6). */
+static void drive_values(const lw_model *model, const lw_data *data, const lw_quantity_source *source,
+                         const lw_state_quantity *quantity, double *out) {
+    const lw_joint_info *info = &model->joints[quantity->object].info;
+    double along[LW_JOINT_MAX_V], power = 0;
+    int count = 0;
+    along_speeds(model, data, source->reactions, quantity->object, along);
+    for (int k = 0; k < info->v_count; k++) {
+        if (!(info->prescribed >> k & 1)) continue;
+        double force = along[k];
         for (int f = 0; f < model->force_count; f++)
             if (lw_force_in_joint(&model->forces[f]) && model->forces[f].v == info->v + k)
                 force -= source->forces[f].value;
+        if (model->armature) force += model->armature[info->v + k] * source->vdot[info->v + k];
         out[count++] = force;
         power += force * data->v[info->v + k];
     }
     out[count] = power;
+}
+
+double lw_prescribed_wrench_power(const lw_model *model, const lw_data *data, const double *reactions) {
+    double along[LW_JOINT_MAX_V], power = 0;
+    for (int j = 0; j < model->joint_count; j++) {
+        const lw_joint_info *info = &model->joints[j].info;
+        if (info->cut || !info->prescribed) continue;
+        along_speeds(model, data, reactions, j, along);
+        for (int k = 0; k < info->v_count; k++)
+            if (info->prescribed >> k & 1) power += along[k] * data->v[info->v + k];
+    }
+    return power;
 }
 
 /* The force of the first body of a distance or rolling constraint on the second. */
