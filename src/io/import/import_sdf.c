@@ -282,6 +282,7 @@ static void collect_include(lw_sdf *sdf, const lw_xml *include, int scope, bool 
     importer->file = path;
     read_version(sdf, root); /* Each file has its own. */
     collect_model(sdf, model, scope, include, is_static);
+    lw_import_unread(importer, root, true);
     importer->file = own;
     sdf->version = version;
     sdf->include_depth--;
@@ -419,5 +420,6 @@ void lw_import_sdf(lw_importer *importer) {
     if (importer->faults > 0 || importer->out_of_memory) return;
     lw_sdf_resolve(&sdf);
     if (importer->faults == 0 && !importer->out_of_memory) fill_spec(&sdf);
+    lw_import_unread(importer, root, true);
     importer->file = own;
 }
