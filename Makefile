@@ -83,9 +83,10 @@ test-gltf: setup ## every problem as .glb, judged by Khronos' gltf-validator (np
 	@cmake --build build -j $(JOBS) --target glb-of
 	@bash tests/export/validate build
 
-test-import: setup ## imports of URDF and MJCF judged by Pinocchio and MuJoCo (pip fetches them), and every method on them
+test-import: setup ## imports judged by Pinocchio and MuJoCo (pip fetches them) and libsdformat, and every method on them
+	@bash tools/setup --judges
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
-	@cmake --build build -j $(JOBS) --target import-probe linkwork-program
+	@cmake --build build -j $(JOBS) --target import-probe import-sdf_poses linkwork-program
 	@bash tests/import/judges/run build
 
 check-layers: ## includes point one way

@@ -211,10 +211,57 @@ static void test_speed(void **state) {
     free(text);
 }
 
+/* Typing errors in URDF and SDF are warnings with what was meant; what resembles nothing is counted. */
+static void test_typing_errors(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *words[8];
+    } files[] = {
+        {"<robot name='t'><link name='b'/><link name='a'><inertial><mass vale='1' value='2'/><orign xyz='1 0 "
+         "0'/>"
+         "<inertia ixx='1' iyy='1' izz='1' izy='2'/></inertial></link><joint name='j' type='revolute'>"
+         "<parent link='b'/><child link='a'/><orgin xyz='1 2 3'/><axis xzy='0 0 1'/><limit lower='-1' "
+         "uper='1'/>"
+         "<dynamics dampng='3' K='7'/><joint_properties/></joint></robot>",
+         {"vale", "orign", "izy", "orgin", "xzy", "uper", "dampng", NULL}},
+        {"<sdf version='1.9'><model name='m'><link "
+         "name='a'><inertial><mas>1</mas><inertia><iyyy>3</iyyy></inertia>"
+         "</inertial></link><joint name='j' type='revolute'><parent>world</parent><child>a</child><whatever/>"
+         "<axis><xyz expresed_in='a'>0 0 "
+         "1</xyz><limits/><dynamics><dampng>1</dampng></dynamics></axis></joint>"
+         "</model></sdf>",
+         {"mas", "iyyy", "expresed_in", "limits", "dampng", NULL}}};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        lw_import_options options;
+        lw_report *report = lw_report_create();
+        lw_spec *spec = NULL;
+        int counted = 0;
+        lw_import_defaults(&options);
+        options.notes = lw_import_notes_create();
+        assert_int_equal(
+            lw_import_text(files[k].text, strlen(files[k].text), "text", &options, report, &spec), LW_OK);
+        for (int w = 0; files[k].words[w]; w++) {
+            bool found = false;
+            for (size_t i = 0; i < lw_report_size(report); i++) {
+                const lw_error *error = lw_report_get(report, i);
+                found |= strstr(error->message, files[k].words[w]) && strstr(error->remedy, "did you mean");
+            }
+            if (!found) fail_msg("no word about \"%s\"", files[k].words[w]);
+        }
+        for (size_t i = 0; i < lw_import_notes_size(options.notes); i++)
+            counted +=
+                strstr(lw_import_notes_get(options.notes, i)->meaning, "not known: passed over") != NULL;
+        assert_int_equal(counted, k == 0 ? 2 : 1);
+        lw_import_notes_destroy(options.notes);
+        lw_spec_destroy(spec);
+        lw_report_destroy(report);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_listed),  cmocka_unit_test(test_deep),  cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_cut_off), cmocka_unit_test(test_speed),
+        cmocka_unit_test(test_typing_errors), cmocka_unit_test(test_listed),  cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_bytes),         cmocka_unit_test(test_cut_off), cmocka_unit_test(test_speed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,6 +233,52 @@ static void test_random_trees(void **state) {
     assert_true(compared[0] >= 100 && compared[1] >= 30);
 }
 
+/* A screw without lead is a hinge; a spring between two things that nothing moves has no effect. */
+static void test_special(void **state) {
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\nname: special\ngravity: [0, 0, -9.81]\n"
+        "bodies: {post: {mass: 1, inertia: [1, 1, 1]}, a: {mass: 1, inertia: [0.1, 0.2, 0.3], com: [0.1, 0, "
+        "0]},\n"
+        "  b: {mass: 1, inertia: [0.1, 0.1, 0.1], com: [0.1, 0, 0]}}\n"
+        "joints:\n"
+        "  w: {type: weld, between: [ground, post], first: {point: [0, 0, 1]}, second: {point: [0, 0, "
+        "0.1]}}\n"
+        "  s: {type: screw, between: [post, a], first: {point: [0.2, 0, 0], axis: [0, 1, 0]},\n"
+        "    second: {point: [0, 0, 0], axis: [0, 1, 0]}, lead: 0}\n"
+        "  r: {type: revolute, between: [a, b], first: {point: [0.2, 0, 0], axis: [0, 1, 1]},\n"
+        "    second: {point: [0, 0, 0], axis: [0, 1, 1]}}\n";
+    static const char *const springs[] = {
+        "forces: {sp: {type: spring, between: [ground, post], first: [0, 0, 3], second: [0, 0, 0], "
+        "stiffness: 9},\n"
+        "  sb: {type: spring, between: [post, b], first: [0, 0, 1], second: [0.1, 0, 0], stiffness: 99}}\n",
+        ""};
+    for (int urdf = 0; urdf < 2; urdf++) {
+        char whole[2000];
+        lw_spec *spec = NULL;
+        lw_model *model = NULL;
+        const double q[2] = {0.3, -0.4}, v[2] = {1, 2};
+        double a[2], b[2];
+        snprintf(whole, sizeof whole, "%s%s", text, springs[urdf]);
+        lw_report *report = lw_report_create();
+        lw_status status = lw_read_model_text(whole, strlen(whole), "text", NULL, 0, report, &spec);
+        if (status == LW_OK) status = lw_model_compile(spec, NULL, report, &model);
+        show(report);
+        assert_int_equal(status, LW_OK);
+        lw_model *again = back(spec, urdf, NULL);
+        assert_non_null(again);
+        assert_int_equal(lw_model_v_size(model), 2);
+        assert_int_equal(lw_model_v_size(again), 2);
+        assert_true(lw_model_joint(again, "s") >= 0 && lw_model_joint(again, "r") >= 0);
+        assert_true(accelerations(model, q, v, a) && accelerations(again, q, v, b));
+        for (int k = 0; k < 2; k++) assert_true(fabs(a[k] - b[k]) <= 1e-12 * (fabs(a[0]) + fabs(a[1])));
+        lw_model_destroy(again);
+        lw_model_destroy(model);
+        lw_spec_destroy(spec);
+        lw_report_destroy(report);
+    }
+}
+
 static void test_arguments(void **state) {
     (void)state;
     lw_error error = {0};
@@ -247,6 +293,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_problems),
         cmocka_unit_test(test_random_trees),
+        cmocka_unit_test(test_special),
         cmocka_unit_test(test_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,10 +34,11 @@ void lw_export_note(lw_export_tree *tree, const char *kind, const char *meaning)
 static void make_motions(const lw_joint_entry *entry, const lw_pose *frame, lw_export_body *body) {
     const lw_joint_descriptor *about = lw_joint_describe(entry->info.type);
     const int single = about->ball ? about->slides : entry->joint.nv;
-    const bool several = about->screws || (entry->joint.nv > 1 && !(about->ball && about->slides == 0));
+    const bool screws = about->screws && entry->joint.pitch != 0; /* Without lead it is a hinge. */
+    const bool several = screws || (entry->joint.nv > 1 && !(about->ball && about->slides == 0));
     lw_export_motion *motions = body->motions;
     int count = 0;
-    if (about->screws) {
+    if (screws) {
         double direction[3];
         lw_joint_direction(&entry->joint, 0, direction);
         lw_m3_mul_v(frame->R, direction, motions[0].axis);

@@ -271,6 +271,23 @@ static void refuse(lw_importer *importer, lw_import_format format) {
                         "this is neither URDF nor SDF nor MJCF");
 }
 
+/* Closures ask to be cut, so that the coordinates of the tree are those of the file. Beside a body without mass
+ * that is not followed (src/model/graph.c), and the file has not asked: no request, then, and no warning. */
+static void withdraw_cuts(lw_importer *importer) {
+    lw_name_table light = {0};
+    lw_spec *spec = importer->spec;
+    for (size_t k = 0; k < lw_spec_body_count(spec); k++) {
+        const lw_body_spec *body = lw_spec_body(spec, k);
+        if (body->mass == 0 && !lw_results_table_add(&light, importer->arena, body->name, body->place))
+            importer->out_of_memory = true;
+    }
+    for (size_t k = 0; k < lw_spec_joint_count(spec) && light.count > 0; k++) {
+        lw_joint_spec *joint = lw_spec_joint(spec, k);
+        for (int side = 0; side < 2 && joint->cut; side++)
+            joint->cut = !lw_results_table_find(&light, joint->bodies[side]);
+    }
+}
+
 static lw_status import_text(lw_importer *importer, lw_import_format format, lw_spec **spec) {
     static void (*const readers[LW_FORMATS])(lw_importer *) = {[LW_FORMAT_URDF] = lw_import_urdf,
                                                                [LW_FORMAT_SDF] = lw_import_sdf,
@@ -285,6 +302,8 @@ static lw_status import_text(lw_importer *importer, lw_import_format format, lw_
     lw_status status = LW_OK;
     if (importer->faults > 0 || !importer->spec) status = LW_ERROR_MODEL;
     if (importer->out_of_memory || lw_arena_failed(importer->arena)) status = LW_ERROR_MEMORY;
+    if (status == LW_OK) withdraw_cuts(importer);
+    if (importer->out_of_memory) status = LW_ERROR_MEMORY;
     if (status == LW_OK) status = lw_spec_set_file(importer->spec, importer->file);
     if (status == LW_OK && importer->options.keep_fixed)
         status = lw_spec_set_welds(importer->spec, LW_WELDS_KEEP);

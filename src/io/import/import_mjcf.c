@@ -61,4 +61,5 @@ void lw_import_mjcf(lw_importer *importer) {
     mj_make_tendons(&reader);
     mj_make_actuators(&reader, key);
     note_sections(&reader);
+    mj_note_unread(&reader, reader.root);
 }

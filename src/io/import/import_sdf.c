@@ -25,8 +25,10 @@ enum { MOST_INCLUDES = 16, OLDEST = 4, NEWEST = 12 };
 static int new_item(lw_sdf *sdf, lw_sdf_kind kind, const lw_xml *element, const char *name, int scope) {
     static const char *const words[] = {"model", "link", "joint", "frame"};
     lw_importer *importer = sdf->importer;
-    const char *full = scope >= 0 ? lw_import_print(importer, "%s::%s", sdf->items[scope].full, name)
-                                  : lw_import_print(importer, "%s", name);
+    int around = scope;
+    while (around >= 0 && sdf->items[around].merged) around = sdf->items[around].scope;
+    const char *full = around >= 0 ? lw_import_print(importer, "%s::%s", sdf->items[around].full, name)
+                                   : lw_import_print(importer, "%s", name);
     const char *object = lw_import_print(importer, "%s \"%.80s\"", words[kind], full);
     const lw_named *before = lw_results_table_find(&sdf->names, full);
     if (before) {
@@ -62,6 +64,7 @@ static int new_item(lw_sdf *sdf, lw_sdf_kind kind, const lw_xml *element, const 
                                            .object = object,
                                            .element = element,
                                            .scope = scope,
+                                           .version = sdf->version,
                                            .pose = lw_xml_child(element, "pose"),
                                            .attached = LW_SDF_NONE,
                                            .group = sdf->count,
@@ -129,8 +132,11 @@ static void collect_model(lw_sdf *sdf, const lw_xml *element, int scope, const l
     const char *given = lw_sdf_text(include, "name"),
                *name = given ? given : lw_xml_need(importer, element, "model", "name");
     if (!name) return;
+    const bool merged = include && lw_xml_flag(importer, include, "include", "merge", false);
+    if (merged) name = lw_import_print(importer, "_merged__%.200s__model__", name);
     const int item = new_item(sdf, LW_SDF_MODEL, element, name, scope);
     if (item < 0) return;
+    sdf->items[item].merged = merged;
     if (scope < 0) sdf->top_models++;
     lw_sdf_item *model = &sdf->items[item];
     const char *placement = lw_xml_get(element, "placement_frame"),
@@ -222,6 +228,27 @@ static const char *read_included(lw_sdf *sdf, const lw_xml *uri, size_t *length,
     return text;
 }
 
+static void read_version(lw_sdf *sdf, const lw_xml *root) {
+    lw_importer *importer = sdf->importer;
+    const char *version = lw_xml_need(importer, root, NULL, "version");
+    int major = 0, minor = 0;
+    char rest;
+    if (!version) return;
+    if (sscanf(version, "%4d.%4d%c", &major, &minor, &rest) != 2 || major < 0 || minor < 0) {
+        lw_import_fault(importer, lw_xml_place(root, "version"), NULL, "give e.g. version=\"1.9\"",
+                        "version \"%.40s\" is no version of SDF", version);
+        return;
+    }
+    sdf->version = minor;
+    if (major != 1 || minor < OLDEST)
+        lw_import_fault(importer, lw_xml_place(root, "version"), NULL,
+                        "convert it to a newer one, e.g. by gz sdf --print",
+                        "version %.20s of SDF is not read, but 1.4 to 1.12 are", version);
+    else if (minor > NEWEST)
+        lw_import_warning(importer, lw_xml_place(root, "version"), NULL, NULL,
+                          "version %.20s of SDF is newer than 1.12; what is new in it is not known", version);
+}
+
 static void collect_include(lw_sdf *sdf, const lw_xml *include, int scope, bool is_static) {
     lw_importer *importer = sdf->importer;
     const lw_xml *uri = lw_xml_child(include, "uri");
@@ -230,9 +257,9 @@ static void collect_include(lw_sdf *sdf, const lw_xml *include, int scope, bool 
                         "<uri> is missing");
         return;
     }
-    if (lw_xml_flag(importer, include, "include", "merge", false)) {
+    if (scope < 0 && lw_xml_flag(importer, include, "include", "merge", false)) {
         lw_import_fault(importer, lw_xml_place(include, "merge"), "include", "leave merge away",
-                        "merging an included model into this one is not read");
+                        "a model is merged into the world, but only into a model can it be");
         return;
     }
     if (sdf->include_depth >= MOST_INCLUDES) {
@@ -250,10 +277,14 @@ static void collect_include(lw_sdf *sdf, const lw_xml *include, int scope, bool 
                         "\"%.150s\" holds no model", uri->text);
         return;
     }
+    const int version = sdf->version;
     sdf->include_depth++;
     importer->file = path;
+    read_version(sdf, root); /* Each file has its own. */
     collect_model(sdf, model, scope, include, is_static);
+    lw_import_unread(importer, root, true);
     importer->file = own;
+    sdf->version = version;
     sdf->include_depth--;
 }
 
@@ -364,27 +395,6 @@ static void fill_spec(lw_sdf *sdf) {
 
 /* --- the file ------------------------------------------------------------------------------------- */
 
-static void read_version(lw_sdf *sdf, const lw_xml *root) {
-    lw_importer *importer = sdf->importer;
-    const char *version = lw_xml_need(importer, root, NULL, "version");
-    int major = 0, minor = 0;
-    char rest;
-    if (!version) return;
-    if (sscanf(version, "%4d.%4d%c", &major, &minor, &rest) != 2 || major < 0 || minor < 0) {
-        lw_import_fault(importer, lw_xml_place(root, "version"), NULL, "give e.g. version=\"1.9\"",
-                        "version \"%.40s\" is no version of SDF", version);
-        return;
-    }
-    sdf->version = minor;
-    if (major != 1 || minor < OLDEST)
-        lw_import_fault(importer, lw_xml_place(root, "version"), NULL,
-                        "convert it to a newer one, e.g. by gz sdf --print",
-                        "version %.20s of SDF is not read, but 1.4 to 1.12 are", version);
-    else if (minor > NEWEST)
-        lw_import_warning(importer, lw_xml_place(root, "version"), NULL, NULL,
-                          "version %.20s of SDF is newer than 1.12; what is new in it is not known", version);
-}
-
 void lw_import_sdf(lw_importer *importer) {
     lw_sdf sdf = {.importer = importer};
     const char *own = importer->file;
@@ -410,5 +420,6 @@ void lw_import_sdf(lw_importer *importer) {
     if (importer->faults > 0 || importer->out_of_memory) return;
     lw_sdf_resolve(&sdf);
     if (importer->faults == 0 && !importer->out_of_memory) fill_spec(&sdf);
+    lw_import_unread(importer, root, true);
     importer->file = own;
 }

@@ -456,4 +456,5 @@ void lw_import_urdf(lw_importer *importer) {
     check_roots(&urdf, reached, order);
     if (importer->faults == 0) lw_urdf_join_welds(&urdf);
     if (importer->faults == 0 && !importer->out_of_memory) fill_spec(&urdf, order);
+    lw_import_unread(importer, urdf.root, false);
 }

@@ -3,17 +3,15 @@
  * libxml2 reads the text and calls back for every tag. Its own tree has neither columns nor, for tags of
  * several lines, the right line, so that the tree is made here: the byte at which libxml2 stands behind a tag
  * is known, the tag begins at the last '<' before it (no attribute may hold one), and the attributes are
- * found in the text from there. Files from elsewhere can do no harm: nothing is loaded, a declaration of an
+ * found in the text from there. libxml2 itself is asked for when the first text comes: xml_library.h. Files from elsewhere can do no harm: nothing is loaded, a declaration of an
  * entity ends the reading, and depth, number of elements and size are bounded.
  *
  * Cost     O(bytes).
  */
 #include "io/import/import_xml.h"
 
+#include "io/import/xml_library.h"
 #include "io/number.h"
-
-#include <libxml/parser.h>
-#include <libxml/parserInternals.h>
 
 #include <limits.h>
 #include <math.h>
@@ -24,6 +22,7 @@
 
 typedef struct lw_xml_builder {
     lw_importer *importer;
+    const lw_xml_library *xml;
     xmlParserCtxt *parser;
     const char *text, *file;
     size_t length;
@@ -45,13 +44,13 @@ static void stop(lw_xml_builder *b, lw_place place, const char *remedy, const ch
     b->importer->file = b->file;
     lw_import_fault(b->importer, place, NULL, remedy, "%s", message);
     b->importer->file = own;
-    xmlStopParser(b->parser);
+    b->xml->stop(b->parser);
 }
 
 static void run_out(lw_xml_builder *b) {
     b->importer->out_of_memory = true;
     b->stopped = true;
-    xmlStopParser(b->parser);
+    b->xml->stop(b->parser);
 }
 
 /* The place of a byte, which comes after those asked for before; columns count characters. */
@@ -72,7 +71,7 @@ static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c ==
 /* Where the tag begins that the parser has just read; length if the text and the parser do not agree, as in
  * encodings other than UTF-8. */
 static size_t tag_start(lw_xml_builder *b, const char *name) {
-    const long behind = xmlByteConsumed(b->parser);
+    const long behind = b->xml->consumed(b->parser);
     if (behind <= 0 || (size_t)behind > b->length) return b->length;
     size_t at = (size_t)behind;
     while (at > 0 && b->text[at - 1] != '<') at--;
@@ -136,8 +135,7 @@ static void start_element(void *context, const xmlChar *name, const xmlChar *pre
         return;
     }
     const size_t begin = tag_start(b, full);
-    const lw_place place =
-        begin < b->length ? place_of(b, begin) : (lw_place){xmlSAX2GetLineNumber(b->parser), 0};
+    const lw_place place = begin < b->length ? place_of(b, begin) : (lw_place){b->xml->line(b->parser), 0};
     if (++b->depth > LW_XML_MAX_DEPTH) {
         stop(b, place, "write a flatter file",
              "elements stand more than 250 deep in each other, which no mechanism needs");
@@ -224,8 +222,7 @@ static void refuse_entity(void *context, const xmlChar *name, int type, const xm
                           const xmlChar *system_id, xmlChar *content) {
     lw_xml_builder *b = context;
     (void)name, (void)type, (void)public_id, (void)system_id, (void)content;
-    stop(b, (lw_place){xmlSAX2GetLineNumber(b->parser), xmlSAX2GetColumnNumber(b->parser)},
-         "write its text where it is used",
+    stop(b, (lw_place){b->xml->line(b->parser), b->xml->column(b->parser)}, "write its text where it is used",
          "an entity is declared here; entities are not expanded, since a few of them make gigabytes");
 }
 
@@ -241,8 +238,8 @@ static void take_fault(void *context, xmlError *error) {
     stop(b, (lw_place){error->line, error->int2}, "correct the text there", message);
 }
 
-lw_xml *lw_xml_parse(lw_importer *importer, const char *text, size_t length, const char *name) {
-    xmlInitParser();
+static lw_xml *parse(lw_xml_builder *b) {
+    const lw_xml_library *xml = b->xml;
     xmlSAXHandler handler = {.initialized = XML_SAX2_MAGIC,
                              .startElementNs = start_element,
                              .endElementNs = end_element,
@@ -250,31 +247,46 @@ lw_xml *lw_xml_parse(lw_importer *importer, const char *text, size_t length, con
                              .cdataBlock = take_text,
                              .entityDecl = refuse_entity,
                              .serror = take_fault};
+    xml->init();
+    xmlParserCtxt *parser = xml->create(b->length > 0 ? b->text : " ", b->length > 0 ? (int)b->length : 1);
+    if (!parser) {
+        b->importer->out_of_memory = true;
+        return NULL;
+    }
+    b->parser = parser;
+    *parser->sax = handler;
+    parser->userData = b;
+    (void)xml->use_options(parser, XML_PARSE_NONET | XML_PARSE_BIG_LINES);
+    /* Choosing options may have replaced call-backs. */
+    *parser->sax = handler;
+    (void)xml->parse(parser);
+    const bool good = parser->wellFormed && !b->stopped && b->root;
+    if (!good && !b->stopped)
+        stop(b, (lw_place){1, 1}, "give a URDF, SDF or MJCF file", "this is not well-formed XML");
+    if (parser->myDoc) xml->free_document(parser->myDoc);
+    parser->myDoc = NULL;
+    xml->free_parser(parser);
+    return good ? b->root : NULL;
+}
+
+lw_xml *lw_xml_parse(lw_importer *importer, const char *text, size_t length, const char *name) {
+    lw_xml_library xml;
     lw_xml_builder builder = {
-        .importer = importer, .text = text, .file = name, .length = length, .place = {1, 1}};
+        .importer = importer, .xml = &xml, .text = text, .file = name, .length = length, .place = {1, 1}};
+    char why[200] = "";
     if (length > LW_IMPORT_MAX_BYTES) {
         lw_import_fault(importer, (lw_place){0, 0}, NULL, "split the file", "the file is larger than 64 MiB");
         return NULL;
     }
-    xmlParserCtxt *parser = xmlCreateMemoryParserCtxt(length > 0 ? text : " ", length > 0 ? (int)length : 1);
-    if (!parser) {
-        importer->out_of_memory = true;
+    if (!lw_xml_library_open(&xml, why, sizeof why)) {
+        lw_import_fault(importer, (lw_place){0, 0}, NULL,
+                        "install libxml2 (Debian's package is libxml2), or import to a model file elsewhere",
+                        "XML is read by libxml2, which cannot be loaded: %s", why);
         return NULL;
     }
-    builder.parser = parser;
-    *parser->sax = handler;
-    parser->userData = &builder;
-    (void)xmlCtxtUseOptions(parser, XML_PARSE_NONET | XML_PARSE_BIG_LINES);
-    /* Choosing options may have replaced call-backs. */
-    *parser->sax = handler;
-    (void)xmlParseDocument(parser);
-    const bool good = parser->wellFormed && !builder.stopped && builder.root;
-    if (!good && !builder.stopped)
-        stop(&builder, (lw_place){1, 1}, "give a URDF, SDF or MJCF file", "this is not well-formed XML");
-    if (parser->myDoc) xmlFreeDoc(parser->myDoc);
-    parser->myDoc = NULL;
-    xmlFreeParserCtxt(parser);
-    return good ? builder.root : NULL;
+    lw_xml *root = parse(&builder);
+    lw_xml_library_close(&xml);
+    return root;
 }
 
 /* --- looking at it -------------------------------------------------------------------------------- */

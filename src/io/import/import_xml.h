@@ -61,4 +61,7 @@ bool lw_xml_flag(lw_importer *importer, const lw_xml *element, const char *objec
 /* Warns of attributes that are not among names, which end with NULL; those with a prefix are passed over. */
 void lw_xml_known(lw_importer *importer, const lw_xml *element, const char *object, const char *const *names);
 
+/* import_unread.c: warns of what may not stand in the elements of a URDF, or SDF, that say how it moves. */
+void lw_import_unread(lw_importer *importer, const lw_xml *root, bool is_sdf);
+
 #endif

@@ -48,7 +48,7 @@ typedef struct mj_joint {
     double stiffness[3], damping[3]; /* polynomials */
     double springdamper[2];
     double armature, frictionloss;
-    bool limited;
+    bool limited, aligned;
     double range[2];
     double force_range[2]; /* of all actuators together; both zero: there is none */
     int qpos, dof;         /* addresses in keyframes */
@@ -140,7 +140,10 @@ typedef struct mj_reader {
     const char *meshdir;
     /* option */
     double gravity[3];
-    bool no_equality, no_limit, no_frictionloss, no_spring, no_damper, no_gravcomp, no_actuation, no_gravity;
+    bool align_free;     /* what freejoint align="auto" means */
+    unsigned groups_off; /* bit k: actuators of group k are switched off */
+    bool no_clamp, no_equality, no_limit, no_frictionloss, no_spring, no_damper, no_gravcomp, no_actuation,
+        no_gravity;
     mj_table classes, bodies, joints, geoms, sites, tendons, meshes, materials;
     int nq, nv;
     bool posed;                     /* bodies of the spec have poses: the axes of translations need them */
@@ -235,12 +238,16 @@ bool mj_needs_poses(const mj_reader *reader);
 void mj_make_springs(mj_reader *reader); /* mjcf_springs.c: passive forces of joints, weight compensation */
 void mj_read_tendons(mj_reader *reader); /* mjcf_tendons.c */
 void mj_make_tendons(mj_reader *reader);
+/* Does a force along it act on anything? */
+bool mj_tendon_pulls(const mj_reader *reader, const mj_tendon *tendon);
 /* Length or rate of a tendon as an expression, and a force along it, which lengthens it. */
 const char *mj_tendon_text(mj_reader *reader, const mj_tendon *tendon, bool rate);
 void mj_pull(mj_reader *reader, const mj_tendon *tendon, const char *name, const char *force);
 void mj_make_equality(mj_reader *reader);                     /* mjcf_equality.c */
 void mj_make_actuators(mj_reader *reader, const lw_xml *key); /* mjcf_actuators.c; key: whose ctrl to take */
 const lw_xml *mj_make_keys(mj_reader *reader);                /* mjcf_keys.c; returns the chosen one */
+
+void mj_note_unread(mj_reader *reader, const lw_xml *node); /* mjcf_unread.c */
 
 /* A number as expressions take it, and the name of a quantity of a joint coordinate: 'left-knee'.q. */
 const char *mj_digits(mj_reader *reader, double value);

@@ -3,7 +3,7 @@
  * With the input u (clamped to ctrlrange), length L and rate L' of what is driven,
  *     F = (g0 + g1 L + g2 L') w + b0 + b1 L + b2 L',
  * clamped to forcerange, where w is u, or the activation, a state of its own: w' = u (integrator) or
- * (u - w) / T (filter). On a hinge or slide L = gear q and the generalised force is gear F; a ball or free
+ * (u - w) / T (filter); its rate is zero where it would leave actrange. On a hinge or slide L = gear q and the generalised force is gear F; a ball or free
  * joint takes gear_k F along its speeds, a tendon F along its length, a site gear F as force and torque in
  * its axes. Every input has the actuator's name, as a plain word, and begins with the control of the chosen
  * keyframe, or zero.
@@ -23,8 +23,9 @@ typedef struct mj_actuator {
     bool gain_affine, bias_affine, unknown;
     mj_dynamics dynamics;
     double dampratio, inheritrange;
-    double ctrlrange[2], forcerange[2], gear[6];
-    int ctrllimited, forcelimited; /* 0 no, 1 yes, 2 if there is a range */
+    double ctrlrange[2], forcerange[2], actrange[2], gear[6];
+    int ctrllimited, forcelimited, actlimited; /* 0 no, 1 yes, 2 if there is a range */
+    int group;
 } mj_actuator;
 
 /* --- values ----------------------------------------------------------------------------------------- */
@@ -105,6 +106,11 @@ static void apply(mj_reader *reader, const lw_xml *node, mj_actuator *a) {
         a->unknown = true;
     (void)mj_numbers(reader, e, "ctrlrange", 2, 2, a->ctrlrange);
     (void)mj_numbers(reader, e, "forcerange", 2, 2, a->forcerange);
+    (void)mj_numbers(reader, e, "actrange", 2, 2, a->actrange);
+    a->actlimited = mj_tristate(reader, e, "actlimited", a->actlimited);
+    double group = a->group;
+    (void)mj_number(reader, e, "group", &group);
+    a->group = group >= 0 && group < 31 ? (int)group : 0;
     a->ctrllimited = mj_tristate(reader, e, "ctrllimited", a->ctrllimited);
     a->forcelimited = mj_tristate(reader, e, "forcelimited", a->forcelimited);
     const int n = mj_numbers(reader, e, "gear", 1, 6, values);
@@ -221,12 +227,6 @@ static void drive_joint(mj_reader *reader, const mj_drive *drive, const mj_joint
         drive_coordinate(reader, drive, joint, joint->coordinate, gear, force, limit);
         return;
     }
-    const bool rates = (a->bias_affine && (a->bias[1] != 0 || a->bias[2] != 0)) ||
-                       (a->gain_affine && (a->gain[1] != 0 || a->gain[2] != 0));
-    if (rates || lw_xml_find(drive->node, "jointinparent")) {
-        leave_out(reader, drive->node, "on ball and free joints, but motors");
-        return;
-    }
     const char *force = force_text(reader, a, drive->w, "0", "0", 1);
     if (drive->clamps) force = clamp(reader, force, range);
     for (int k = 0; k < (joint->type == MJ_FREE ? 6 : 3); k++)
@@ -237,10 +237,6 @@ static void drive_joint(mj_reader *reader, const mj_drive *drive, const mj_joint
 static void drive_tendon(mj_reader *reader, const mj_drive *drive, const mj_tendon *tendon) {
     lw_importer *importer = reader->importer;
     const mj_actuator *a = &drive->values;
-    if (!tendon->usable || tendon->count == 0 || (tendon->spatial && tendon->count < 2)) {
-        leave_out(reader, drive->node, "on tendons over geoms or pulleys");
-        return;
-    }
     const char *L = lw_import_print(importer, "(%s)", mj_tendon_text(reader, tendon, false));
     const char *V = lw_import_print(importer, "(%s)", mj_tendon_text(reader, tendon, true));
     const char *force = force_text(reader, a, drive->w, L, V, a->gear[0]);
@@ -256,10 +252,6 @@ static void drive_tendon(mj_reader *reader, const mj_drive *drive, const mj_tend
 /* A force and torque at a site, in its axes: rotors of drones. */
 static void drive_site(mj_reader *reader, const mj_drive *drive, const mj_site *site) {
     const mj_actuator *a = &drive->values;
-    if (a->bias_affine || a->gain_affine || lw_xml_find(drive->node, "refsite")) {
-        leave_out(reader, drive->node, "at sites, but motors");
-        return;
-    }
     const char *force = force_text(reader, a, drive->w, "0", "0", 1);
     if (drive->clamps) force = clamp(reader, force, a->forcerange);
     lw_force_spec spec = {.name =
@@ -302,25 +294,62 @@ static void damp(mj_reader *reader, const lw_xml *node, mj_actuator *a, const mj
     a->bias[2] = -2 * a->dampratio * sqrt(fmax(0, a->gain[0] * inertia));
 }
 
-static void add_input(mj_reader *reader, mj_drive *drive, double start) {
+/* Does the force depend on the length or rate of what is driven? */
+static bool feels_motion(const mj_actuator *a) {
+    return (a->bias_affine && (a->bias[1] != 0 || a->bias[2] != 0)) ||
+           (a->gain_affine && (a->gain[1] != 0 || a->gain[2] != 0));
+}
+
+/* Why an actuator of a known kind is left out; NULL: it is not. */
+static const char *unusable(const mj_reader *reader, const mj_drive *drive, const mj_joint *joint,
+                            const mj_tendon *tendon) {
+    const mj_actuator *a = &drive->values;
+    const lw_xml *node = drive->node;
+    if (reader->groups_off >> a->group & 1u) return "of groups that are switched off";
+    if (joint)
+        return joint->type > MJ_SLIDE && (feels_motion(a) || lw_xml_find(node, "jointinparent"))
+                   ? "on ball and free joints, but motors"
+                   : NULL;
+    if (tendon && !tendon->usable) return "on tendons over geoms or pulleys";
+    if (tendon) return mj_tendon_pulls(reader, tendon) ? NULL : "on tendons that join points of one body";
+    return feels_motion(a) || lw_xml_find(node, "refsite") ? "at sites, but motors" : NULL;
+}
+
+static void add_input(mj_reader *reader, mj_drive *drive, double start, const double *act) {
     lw_importer *importer = reader->importer;
     const mj_actuator *a = &drive->values;
     drive->w = "0";
     if (a->gain[0] == 0 && !(a->gain_affine && (a->gain[1] != 0 || a->gain[2] != 0))) return; /* no control */
     const char *word = lw_import_word(importer, drive->name);
     lw_import_check(importer, lw_spec_set_input(importer->spec, word, start));
-    drive->w = limited(reader, a->ctrllimited, a->ctrlrange) ? clamp(reader, word, a->ctrlrange) : word;
+    const bool bounded = limited(reader, a->ctrllimited, a->ctrlrange) && !reader->no_clamp;
+    drive->w = bounded ? clamp(reader, word, a->ctrlrange) : word;
     if (a->dynamics == DYN_NONE) return;
     lw_state_spec state = {.name =
                                lw_import_word(importer, lw_import_print(importer, "%.60s_act", drive->name)),
+                           .start = act ? *act : 0,
                            .place = drive->node->place};
     state.rate = a->dynamics == DYN_INTEGRATOR
                      ? drive->w
                      : lw_import_print(importer, "(%s - %s)/%s", drive->w, state.name,
                                        mj_digits(reader, fmax(1e-10, a->timeconst)));
+    if (limited(reader, a->actlimited, a->actrange)) {
+        const char *lower = mj_digits(reader, a->actrange[0]), *upper = mj_digits(reader, a->actrange[1]);
+        state.start = fmin(fmax(state.start, a->actrange[0]), a->actrange[1]);
+        state.rate =
+            lw_import_print(importer, "if(%s >= %s, min(%s, 0), if(%s <= %s, max(%s, 0), %s))", state.name,
+                            upper, state.rate, state.name, lower, state.rate, state.rate);
+    }
     lw_import_check(importer, lw_spec_add_state(importer->spec, &state));
     drive->w = state.name;
 }
+
+/* The activations of a keyframe, in the order of those actuators that have one. */
+typedef struct mj_acts {
+    const double *values;
+    int count, used;
+    bool unsure; /* One of an unknown kind came before. */
+} mj_acts;
 
 /* How many actuators drive this joint. */
 static int sharing(const mj_reader *reader, const char *name) {
@@ -334,15 +363,26 @@ static int sharing(const mj_reader *reader, const char *name) {
     return count;
 }
 
-static void make_actuator(mj_reader *reader, const lw_xml *node, int index, double start) {
+/* start: its control; acts: what is left of the activations of the keyframe, may be NULL. */
+static void make_actuator(mj_reader *reader, const lw_xml *node, int index, double start, mj_acts *acts) {
     mj_drive drive = {.node = node, .name = lw_xml_get(node, "name")};
     mj_actuator *a = &drive.values;
-    *a = (mj_actuator){.gain = {1}, .timeconst = 1, .gear = {1}, .ctrllimited = 2, .forcelimited = 2};
+    *a = (mj_actuator){
+        .gain = {1}, .timeconst = 1, .gear = {1}, .ctrllimited = 2, .forcelimited = 2, .actlimited = 2};
     const mj_element element = mj_with_class(reader, node, "general", reader->classes.count > 0 ? 0 : -1);
     apply_class(reader, element.class, a);
     apply(reader, node, a);
     if (!drive.name) drive.name = lw_import_print(reader->importer, "actuator%d", index);
     static const char *const ways[] = {"joint", "jointinparent", "tendon", "site", NULL};
+    const double *act = NULL;
+    if (lw_xml_is(node, "muscle"))
+        acts->used++;
+    else if (a->unknown || a->dynamics == DYN_OTHER)
+        acts->unsure = true;
+    else if (a->dynamics != DYN_NONE) {
+        if (acts->values && acts->used < acts->count && !acts->unsure) act = acts->values + acts->used;
+        acts->used++;
+    }
     const char *target = NULL;
     int way = 0;
     for (; ways[way] && !target; way++) target = lw_xml_get(node, ways[way]);
@@ -378,8 +418,13 @@ static void make_actuator(mj_reader *reader, const lw_xml *node, int index, doub
                  a->ctrlrange[0], a->ctrlrange[1]);
         return;
     }
+    const char *why = unusable(reader, &drive, joint, tendon);
+    if (why) {
+        leave_out(reader, node, why);
+        return;
+    }
     damp(reader, node, a, joint, tendon);
-    add_input(reader, &drive, start);
+    add_input(reader, &drive, start, act);
     if (joint)
         drive_joint(reader, &drive, joint, sharing(reader, target));
     else if (tendon)
@@ -392,15 +437,23 @@ void mj_make_actuators(mj_reader *reader, const lw_xml *key) {
     int index = 0, given = 0;
     const mj_element element = {key, -1, "key"};
     const double *ctrl = key ? mj_list(reader, &element, "ctrl", &given) : NULL;
+    mj_acts acts = {.values = NULL};
+    if (key) acts.values = mj_list(reader, &element, "act", &acts.count);
     for (const lw_xml *section = lw_xml_child(reader->root, "actuator"); section;
          section = lw_xml_next(section))
         for (const lw_xml *node = section->first; node; node = node->next, index++) {
             if (reader->no_actuation)
                 leave_out(reader, node, "switched off by a flag");
             else
-                make_actuator(reader, node, index, ctrl && index < given ? ctrl[index] : 0);
+                make_actuator(reader, node, index, ctrl && index < given ? ctrl[index] : 0, &acts);
         }
     if (ctrl && given != index)
         mj_error(reader, key, "ctrl", "give one number for each actuator", "ctrl has %d numbers, not %d",
                  given, index);
+    if (acts.values && acts.unsure)
+        lw_import_note_of(reader->importer, key->place, "activations of keyframes",
+                          "those behind an actuator of an unknown kind begin at zero");
+    else if (acts.values && acts.count != acts.used && !reader->no_actuation)
+        mj_error(reader, key, "act", "give one number for each actuator with an activation",
+                 "act has %d numbers, not %d", acts.count, acts.used);
 }

@@ -49,6 +49,10 @@ static void read_joint(mj_reader *reader, const lw_xml *node, int body, const lw
         if (type < 0) return;
         joint.type = (mj_joint_type)type;
     }
+    if (freejoint) {
+        const int align = mj_tristate(reader, &element, "align", 2);
+        joint.aligned = align == 1 || (align == 2 && reader->align_free);
+    }
     joint.name = lw_xml_get(node, "name");
     joint.named = joint.name != NULL;
     if (joint.named && mj_find_joint(reader, joint.name) >= 0)

@@ -48,6 +48,23 @@ static void make_start(mj_reader *reader, const char *name, lw_place place, cons
     }
 }
 
+/* Is there a free joint whose coordinates MuJoCo moves to the centre of mass? It does so for bodies without
+ * children. */
+static bool any_aligned(mj_reader *reader) {
+    bool any = false;
+    for (int k = 0; k < reader->joints.count; k++) {
+        const mj_joint *joint = MJ_JOINT(reader, k);
+        bool leaf = joint->aligned;
+        for (int b = 1; b < reader->bodies.count && leaf; b++)
+            leaf = MJ_BODY(reader, b)->parent != joint->body;
+        if (!leaf) continue;
+        any = true;
+        lw_import_note_of(reader->importer, joint->node->place, "free joints aligned with the inertia",
+                          "their coordinates are those of the frame of the body as written; same motion");
+    }
+    return any;
+}
+
 /* A list of an attribute that must have this many numbers; NULL if it is not given or wrong. */
 static const double *vector(mj_reader *reader, const lw_xml *node, const char *key, int size) {
     const mj_element element = {node, -1, "key"};
@@ -67,6 +84,7 @@ const lw_xml *mj_make_keys(mj_reader *reader) {
     const char *wanted = importer->options.key;
     lw_closest_search search = lw_closest_to(wanted ? wanted : "");
     lw_name_table names = {0};
+    const bool aligned = any_aligned(reader);
     int index = 0;
     for (const lw_xml *section = lw_xml_child(reader->root, "keyframe"); section;
          section = lw_xml_next(section))
@@ -83,10 +101,24 @@ const lw_xml *mj_make_keys(mj_reader *reader) {
                 importer->out_of_memory = true;
                 return NULL;
             }
+            lw_closest_try(&search, name);
+            if (lw_xml_find(node, "mpos") || lw_xml_find(node, "mquat"))
+                lw_import_note_of(importer, node->place, "mocap bodies of keyframes",
+                                  "left out: these bodies stay where they are drawn");
+            if (aligned && (qpos || qvel)) {
+                const char *remedy = "let MuJoCo write the file out without align and alignfree";
+                const char *what =
+                    "a keyframe of free joints that are aligned with principal axes is not read";
+                if (wanted && strcmp(wanted, name) == 0)
+                    mj_error(reader, node, "qpos", remedy, "%s", what);
+                else
+                    lw_import_note_of(importer, node->place, "keyframes of aligned free joints", "left out");
+                if (wanted && strcmp(wanted, name) == 0) chosen = node;
+                continue;
+            }
             drawn(reader, start);
             if (qpos) memcpy(start, qpos, (size_t)reader->nq * sizeof *start);
             make_start(reader, own, node->place, start, qvel);
-            lw_closest_try(&search, name);
             if (!wanted || strcmp(wanted, name) != 0) continue;
             chosen = node;
             lw_error error = {0};

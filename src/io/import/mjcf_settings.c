@@ -93,6 +93,7 @@ static void read_compiler(mj_reader *reader, const lw_xml *node) {
     (void)mj_flag(reader, &element, "autolimits", &reader->autolimits);
     (void)mj_flag(reader, &element, "balanceinertia", &reader->balanceinertia);
     (void)mj_flag(reader, &element, "strippath", &reader->strippath);
+    (void)mj_flag(reader, &element, "alignfree", &reader->align_free);
     (void)mj_number(reader, &element, "boundmass", &reader->boundmass);
     (void)mj_number(reader, &element, "boundinertia", &reader->boundinertia);
     (void)mj_number(reader, &element, "settotalmass", &reader->settotalmass);
@@ -123,7 +124,10 @@ static bool disabled(mj_reader *reader, const lw_xml *node, const char *key) {
 
 static void read_option(mj_reader *reader, const lw_xml *node) {
     const mj_element element = {node, -1, "option"};
-    double fluid[2] = {0, 0}, wind[3] = {0, 0, 0};
+    double fluid[2] = {0, 0}, wind[3] = {0, 0, 0}, groups[31];
+    const int off = mj_numbers(reader, &element, "actuatorgroupdisable", 1, 31, groups);
+    for (int k = 0; k < off; k++)
+        if (groups[k] >= 0 && groups[k] < 31) reader->groups_off |= 1u << (unsigned)groups[k];
     (void)mj_numbers(reader, &element, "gravity", 3, 3, reader->gravity);
     (void)mj_number(reader, &element, "density", &fluid[0]);
     (void)mj_number(reader, &element, "viscosity", &fluid[1]);
@@ -133,6 +137,7 @@ static void read_option(mj_reader *reader, const lw_xml *node) {
                           "its drag and lift are not computed: bodies move as in a vacuum");
     for (const lw_xml *flag = lw_xml_child(node, "flag"); flag; flag = lw_xml_next(flag)) {
         const bool all = disabled(reader, flag, "constraint"), passive = disabled(reader, flag, "passive");
+        reader->no_clamp |= disabled(reader, flag, "clampctrl");
         reader->no_equality |= all || disabled(reader, flag, "equality");
         reader->no_limit |= all || disabled(reader, flag, "limit");
         reader->no_frictionloss |= all || disabled(reader, flag, "frictionloss");

@@ -3,7 +3,8 @@
  * A fixed tendon is a linear combination of joint coordinates, L = sum c_k q_k. Its spring and damper pull on
  * coordinate k with c_k F; here they are drives, whose expressions name all the coordinates. A spatial tendon
  * over sites is a path of straight lines; two sites make a spring between two points, more of them several
- * springs of one tension. Paths over geoms and pulleys are left out.
+ * springs of one tension. A line between two sites of one body keeps its length and pulls on nothing. Paths
+ * over geoms and pulleys are left out.
  *
  *     F = -(k0 x + k1 x^2 + k2 x^3) - (c0 L' + c1 L' |L'| + c2 L'^3),
  *     x = L - upper above the rest length, L - lower below, 0 between the two (springlength)
@@ -28,6 +29,20 @@ static double site_distance(const mj_reader *reader, int a, int b) {
     lw_pose_point(MJ_BODY(reader, t->body)->world.R, MJ_BODY(reader, t->body)->world.p, t->pose.p, q);
     lw_v3_sub(q, p, d);
     return lw_v3_norm(d);
+}
+
+/* Does the line from site k - 1 to site k of a spatial tendon join points of one body? */
+static bool is_rigid(const mj_reader *reader, const mj_tendon *tendon, int k) {
+    const mj_site *a = MJ_SITE(reader, tendon->items[k - 1]), *b = MJ_SITE(reader, tendon->items[k]);
+    return MJ_BODY(reader, a->body)->host == MJ_BODY(reader, b->body)->host;
+}
+
+bool mj_tendon_pulls(const mj_reader *reader, const mj_tendon *tendon) {
+    if (!tendon->usable) return false;
+    if (!tendon->spatial) return tendon->count > 0;
+    for (int k = 1; k < tendon->count; k++)
+        if (!is_rigid(reader, tendon, k)) return true;
+    return false;
 }
 
 /* The joints or sites of a tendon. */
@@ -136,10 +151,13 @@ const char *mj_tendon_text(mj_reader *reader, const mj_tendon *tendon, bool rate
     for (int k = 0; k < tendon->count; k++) {
         const char *term;
         if (tendon->spatial) {
-            if (k == 0) continue;
-            term = lw_import_print(importer, "distance('%s', '%s')%s",
-                                   MJ_SITE(reader, tendon->items[k - 1])->spec_name,
-                                   MJ_SITE(reader, tendon->items[k])->spec_name, rate ? ".rate" : "");
+            if (k == 0 || (rate && is_rigid(reader, tendon, k))) continue;
+            if (is_rigid(reader, tendon, k))
+                term = mj_digits(reader, site_distance(reader, tendon->items[k - 1], tendon->items[k]));
+            else
+                term = lw_import_print(importer, "distance('%s', '%s')%s",
+                                       MJ_SITE(reader, tendon->items[k - 1])->spec_name,
+                                       MJ_SITE(reader, tendon->items[k])->spec_name, rate ? ".rate" : "");
         } else
             term = lw_import_print(importer, "%s*%s", mj_digits(reader, tendon->coef[k]),
                                    mj_quantity(reader, MJ_JOINT(reader, tendon->items[k]), rate ? "v" : "q"));
@@ -153,7 +171,7 @@ void mj_pull(mj_reader *reader, const mj_tendon *tendon, const char *name, const
     for (int k = 0; k < tendon->count; k++) {
         if (tendon->spatial) {
             /* A positive force lengthens, a spring's tension shortens. */
-            if (k == 0) continue;
+            if (k == 0 || is_rigid(reader, tendon, k)) continue;
             lw_force_spec spring = {.name = lw_import_own_name(importer, &importer->forces, name),
                                     .type = LW_FORCE_SPRING,
                                     .bodies = {MJ_SITE(reader, tendon->items[k - 1])->spec_name,
@@ -200,7 +218,7 @@ static void make_spring(mj_reader *reader, const mj_tendon *tendon, int index) {
                           "left out with their springs: only straight lines between sites are read");
         return;
     }
-    if ((!spring && !damper) || tendon->count == 0 || (tendon->spatial && tendon->count < 2)) return;
+    if ((!spring && !damper) || !mj_tendon_pulls(reader, tendon)) return;
     char name[200];
     (void)snprintf(name, sizeof name, tendon->name ? "%.120s" : "tendon%.0s%d",
                    tendon->name ? tendon->name : "", index);

@@ -86,8 +86,8 @@ static bool read_axis(lw_sdf *sdf, lw_sdf_item *joint, const lw_xml *axis, doubl
         frame = lw_sdf_find(sdf, joint->scope, expressed, lw_xml_place(xyz, "expressed_in"), joint->object,
                             false);
         if (frame == LW_SDF_NONE) return false;
-    } else if (sdf->version <= 4 || (sdf->version <= 6 && lw_sdf_flag(importer, axis, joint->object,
-                                                                      "use_parent_model_frame", false)))
+    } else if (joint->version <= 4 || (joint->version <= 6 && lw_sdf_flag(importer, axis, joint->object,
+                                                                          "use_parent_model_frame", false)))
         frame = joint->scope;
     if (frame == LW_SDF_NONE) {
         lw_v3_copy(given, out);

@@ -5,6 +5,7 @@
  * kg/m^3 if left out.
  */
 #include "io/import/sdf_parts.h"
+#include "io/number.h"
 
 #include <string.h>
 
@@ -141,11 +142,30 @@ static void note_rest(lw_sdf *sdf, const lw_sdf_item *link) {
             lw_import_note_of(importer, part->place,
                               lw_import_print(importer, "<%.40s> of links", part->name), "passed over");
     }
-    if (!lw_sdf_flag(importer, link->element, link->object, "gravity", true))
-        lw_import_note_of(importer, link->element->place, "links without gravity",
-                          "gravity acts on them here");
     if (lw_sdf_flag(importer, link->element, link->object, "kinematic", false))
         lw_import_note_of(importer, link->element->place, "kinematic links", "forces move them here");
+}
+
+/* A link without gravity: a force at its centre of mass that bears its weight. */
+static void bear(lw_sdf *sdf, const lw_sdf_item *link, const lw_body_spec *body) {
+    lw_importer *importer = sdf->importer;
+    const double *gravity = lw_spec_gravity(importer->spec);
+    lw_force_spec lift = {.name = lw_import_own_name(importer, &importer->forces,
+                                                     lw_import_print(importer, "%s.weightless", link->body)),
+                          .type = LW_FORCE_APPLIED,
+                          .bodies = {link->body, LW_GROUND},
+                          .frame = LW_GEOMETRY_BODY,
+                          .place = link->element->place};
+    bool any = false;
+    lw_v3_copy(body->com, lift.points[0]);
+    for (int k = 0; k < 3; k++) {
+        char digits[LW_NUMBER_SIZE];
+        if (gravity[k] == 0 || body->mass == 0) continue;
+        (void)lw_number_print(-body->mass * gravity[k], digits);
+        lift.force[k] = lw_import_print(importer, "%s", digits);
+        any = true;
+    }
+    if (any) lw_import_add_force(importer, &lift);
 }
 
 void lw_sdf_add_link(lw_sdf *sdf, lw_sdf_item *link) {
@@ -164,4 +184,5 @@ void lw_sdf_add_link(lw_sdf *sdf, lw_sdf_item *link) {
     note_rest(sdf, link);
     lw_import_give_shapes(&shapes, &body);
     lw_import_add_body(importer, &body);
+    if (!lw_sdf_flag(importer, link->element, link->object, "gravity", true)) bear(sdf, link, &body);
 }

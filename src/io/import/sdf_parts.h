@@ -17,8 +17,10 @@ typedef struct lw_sdf_item {
     const char *full;   /* with those of the models around it: arm::hand::finger */
     const char *object; /* for messages */
     const lw_xml *element;
-    int scope; /* the model that it is in; LW_SDF_WORLD */
+    int scope;   /* the model that it is in; LW_SDF_WORLD */
+    bool merged; /* a model whose contents have names as if they stood in the model around it */
     bool is_static;
+    int version;           /* of its file */
     const lw_xml *pose;    /* NULL: none; of an included model that of <include> */
     const char *placement; /* of a model: its frame that the pose places; NULL: its own */
     lw_pose raw;           /* as given, */
@@ -39,7 +41,7 @@ typedef struct lw_sdf_item {
 
 typedef struct lw_sdf {
     lw_importer *importer;
-    double version; /* 1.6 is 6, 1.12 is 12: what stands behind the point */
+    int version; /* of the file that is read: 1.6 is 6, 1.12 is 12, what stands behind the point */
     lw_sdf_item *items;
     int count, room;
     lw_name_table names; /* full names; type: the index */

@@ -85,6 +85,7 @@ int lw_sdf_find(lw_sdf *sdf, int scope, const char *name, lw_place place, const 
     lw_importer *importer = sdf->importer;
     if (strcmp(name, "__model__") == 0) return scope;
     if (strcmp(name, "world") == 0) return LW_SDF_WORLD;
+    while (scope >= 0 && sdf->items[scope].merged) scope = sdf->items[scope].scope;
     const char *around = scope >= 0 ? sdf->items[scope].full : "";
     const char *full = scope >= 0 ? lw_import_print(importer, "%s::%s", around, name)
                                   : lw_import_print(importer, "%s", name);

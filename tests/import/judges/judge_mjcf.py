@@ -152,6 +152,7 @@ def judge(probe_program, path, key, armature, extra):
     m = judge.m
     if key:
         judge.d.ctrl[:] = m.key(key).ctrl
+        judge.d.act[:] = m.key(key).act
     places = layout(m, probe)
     assert probe["nv"] == m.nv, (probe["nv"], m.nv)
     worst = [0, 0, 0]
