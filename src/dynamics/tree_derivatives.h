@@ -7,6 +7,7 @@
 #ifndef LW_TREE_DERIVATIVES_H
 #define LW_TREE_DERIVATIVES_H
 
+#include "dynamics/tree_derivatives_simd.h"
 #include "model/data.h"
 #include "model/quantity/quantity.h"
 
@@ -31,17 +32,18 @@ typedef struct lw_tree_derivatives {
     double t;
     double origin[3];
     int columns;               /* 2 nv + inputs + user states */
-    lw_motion_column *motions; /* per speed */
+    lw_motion_column *motions; /* per speed; body and component alone if nothing acts between bodies */
     double *V, *A;             /* 6 per body, 0 .. n; A less gravity */
-    lw_rigid_inertia *inertia; /* 0 .. n, of a body and all that it carries */
-    double *F;                 /* 6 per body: its Newton-Euler wrench, of all that it carries; */
-    double *B;                 /* 9 and */
-    double *p;                 /* 3 per body: the operator of (12), likewise */
-    double *mass;              /* nv x nv, row by row, with the moments that hold idle spins */
-    double *T;                 /* nv x columns: of the forces that inverse dynamics gives */
-    double *values;            /* entries of the vector of values x columns */
-    double *slopes;            /* per entry of the vector of values */
-    double *row;               /* columns */
+    lw_tree_flat flat;         /* what runs on vectors, and the mass matrix along the paths */
+    const lw_tree_simd *simd;
+    bool acting;      /* Elements or rows act between bodies. */
+    double *lanes[5]; /* results of pairs */
+    int *places;      /* per speed: its place on the line */
+    double *mass;     /* nv x nv, row by row, with the moments that hold idle spins */
+    double *T;        /* nv x columns: of the forces that inverse dynamics gives */
+    double *values;   /* entries of the vector of values x columns */
+    double *slopes;   /* per entry of the vector of values */
+    double *row;      /* columns */
     /* For analyses that ask for values beyond forces: derivatives of the accelerations of speeds, nv x
      * columns, or NULL; quantities without derivatives are NAN and not refused. */
     const double *accelerations;
@@ -52,9 +54,28 @@ typedef struct lw_tree_derivatives {
 
 lw_tree_derivatives *lw_tree_derivatives_create(const lw_model *model, lw_arena *arena, lw_data *data);
 
-/* Kinematics, mass matrix and the derivatives of ID(q, v, vdot) without force elements at the state in data
- * (lw_take_state), where vdot holds all accelerations. Overwrites mass and T. */
+/* Kinematics and the derivatives of ID(q, v, vdot) without force elements at the state in data
+ * (lw_take_state), where vdot holds all accelerations. Overwrites T, and flat.mass. */
 void lw_tree_derivatives_inertia(lw_tree_derivatives *d, double t, const double *vdot);
+/* The mass matrix, from flat.mass. */
+void lw_tree_derivatives_mass(lw_tree_derivatives *d);
+/* flat.right = -M^-1 T, and M^-1 behind `units` if that is wanted, above the diagonal. False: the mass
+ * matrix is singular, or T is not finite. */
+bool lw_tree_derivatives_solve(lw_tree_derivatives *d, bool units);
+/* A row of flat.right for a speed, and the place of a column of T in it. */
+static inline const double *lw_solved_row(const lw_tree_derivatives *d, int speed) {
+    return d->flat.right + (size_t)d->places[speed] * (size_t)d->flat.right_stride;
+}
+static inline int lw_solved_column(const lw_tree_derivatives *d, int column) {
+    const int nv = d->model->nv;
+    return column < nv ? d->places[column] : column < 2 * nv ? nv + d->places[column - nv] : column;
+}
+/* An entry of M^-1. */
+static inline double lw_solved_unit(const lw_tree_derivatives *d, int row, int column) {
+    const int i = d->places[row], j = d->places[column];
+    const int first = i < j ? i : j, second = i < j ? j : i;
+    return d->flat.right[(size_t)first * (size_t)d->flat.right_stride + (size_t)(d->flat.units + second)];
+}
 /* Subtracts the derivatives of the forces of all elements but those at cut joints. */
 lw_status lw_tree_derivatives_forces(lw_tree_derivatives *d, lw_error *error);
 /* The generalised force of an element on a joint coordinate with value q and speed v, and its slopes; d->row

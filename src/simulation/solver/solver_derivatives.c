@@ -280,12 +280,6 @@ static lw_status invert(lw_derivatives *d, const double *M, lw_error *error) {
     const int nf = d->free_count, f = d->freedom;
     memset(d->inverse, 0, (size_t)nf * (size_t)nf * sizeof *d->inverse);
     if (f == 0) return LW_OK;
-    if (!d->rows) {
-        memcpy(d->K, M, (size_t)nf * (size_t)nf * sizeof *M);
-        if (!factor(d, nf, d->K, d->MN)) return singular(d, error);
-        lw_dense_multiply(true, false, nf, nf, nf, 1, d->MN, d->MN, 0, d->inverse);
-        return LW_OK;
-    }
     lw_dense_multiply(false, false, nf, f, nf, 1, M, d->N, 0, d->MN);
     lw_dense_multiply(true, false, f, f, nf, 1, d->N, d->MN, 0, d->K);
     if (!factor(d, f, d->K, d->MN)) return singular(d, error);
@@ -294,13 +288,11 @@ static lw_status invert(lw_derivatives *d, const double *M, lw_error *error) {
     return LW_OK;
 }
 
-static lw_status solve(lw_derivatives *d, lw_error *error) {
+static lw_status solve_loops(lw_derivatives *d, lw_error *error) {
     const int nf = d->free_count, columns = d->tree->columns, nv = d->model->nv;
     const double *T = d->tree->T, *mass = d->tree->mass;
     double *M = d->dvdot; /* a workspace until the answer is written: columns >= nv */
-    d->rank = 0, d->freedom = nf;
-    if (d->rows) particular(d);
-
+    particular(d);
     for (int j = 0; j < nf; j++)
         for (int i = 0; i < nf; i++) M[i + j * nf] = mass[d->free[i] * nv + d->free[j]];
     lw_status status = invert(d, M, error);
@@ -309,31 +301,88 @@ static lw_status solve(lw_derivatives *d, lw_error *error) {
         for (int i = 0; i < nf; i++)
             d->right[(size_t)i + (size_t)c * (size_t)nf] =
                 T[(size_t)d->free[i] * (size_t)columns + (size_t)c];
-    if (d->rows) lw_dense_multiply(false, false, nf, columns, nf, 1, M, d->particular, 1, d->right);
-    if (d->rows) memcpy(d->dvdot, d->particular, (size_t)nf * (size_t)columns * sizeof *d->dvdot);
-    lw_dense_multiply(false, false, nf, columns, nf, -1, d->inverse, d->right, d->rows ? 1 : 0, d->dvdot);
+    lw_dense_multiply(false, false, nf, columns, nf, 1, M, d->particular, 1, d->right);
+    memcpy(d->dvdot, d->particular, (size_t)nf * (size_t)columns * sizeof *d->dvdot);
+    lw_dense_multiply(false, false, nf, columns, nf, -1, d->inverse, d->right, 1, d->dvdot);
     if (!lw_finite(d->dvdot, nf * columns)) return singular(d, error);
     return LW_OK;
 }
 
-lw_status lw_derivatives_evaluate(lw_derivatives *d, double t, const double *q, const double *v,
-                                  const double *tau, lw_error *error) {
+/* The answer of a tree, as that of loops stands. */
+static void list_answer(lw_derivatives *d) {
+    const int nf = d->free_count, columns = d->tree->columns;
+    d->rank = 0, d->freedom = nf;
+    for (int i = 0; i < nf; i++) {
+        const double *row = lw_solved_row(d->tree, d->free[i]);
+        for (int c = 0; c < columns; c++)
+            d->dvdot[(size_t)i + (size_t)c * (size_t)nf] = row[lw_solved_column(d->tree, c)];
+        for (int j = 0; j < nf; j++) d->inverse[i + j * nf] = lw_solved_unit(d->tree, d->free[i], d->free[j]);
+    }
+}
+
+/* The derivatives of the state: in a tree into tree->flat.right (units: the inverse of the mass matrix, too),
+ * else into dvdot and inverse. */
+static lw_status evaluate(lw_derivatives *d, double t, const double *q, const double *v, const double *tau,
+                          bool units, lw_error *error) {
     lw_status status = lw_solver_accelerations(d->solver, t, q, v, tau, d->vdot, error);
     if (status != LW_OK) return status;
     lw_take_state(d->model, d->data, t, q, v);
     status = differentiate(d, t, tau, error);
-    return status == LW_OK ? solve(d, error) : status;
+    if (status != LW_OK) return status;
+    if (d->rows) {
+        lw_tree_derivatives_mass(d->tree);
+        return solve_loops(d, error);
+    }
+    return lw_tree_derivatives_solve(d->tree, units) ? LW_OK : singular(d, error);
+}
+
+lw_status lw_derivatives_evaluate(lw_derivatives *d, double t, const double *q, const double *v,
+                                  const double *tau, lw_error *error) {
+    lw_status status = evaluate(d, t, q, v, tau, true, error);
+    if (status != LW_OK || d->rows) return status;
+    lw_tree_derivatives_mass(d->tree);
+    list_answer(d);
+    return LW_OK;
 }
 
 /* Columns first .. first + count - 1 of the answer into an nv x count matrix. */
 static void give(const lw_derivatives *d, int first, int count, double *out) {
-    const int nf = d->free_count;
+    const int nf = d->free_count, nv = d->model->nv;
     if (!out) return;
-    memset(out, 0, (size_t)d->model->nv * (size_t)count * sizeof *out);
+    if (!d->rows) {
+        const lw_tree_flat *flat = &d->tree->flat;
+        const bool as_is = flat->serial || first >= 2 * nv;
+        for (int i = 0; i < nv; i++) {
+            const double *row = flat->right + (size_t)i * (size_t)flat->right_stride + first;
+            double *to = out + (size_t)flat->motion[i] * (size_t)count;
+            for (int c = 0; c < count && as_is; c++) to[c] = row[c];
+            for (int c = 0; c < count && !as_is; c++) to[flat->motion[c]] = row[c];
+        }
+        return;
+    }
+    memset(out, 0, (size_t)nv * (size_t)count * sizeof *out);
     for (int c = 0; c < count; c++)
         for (int i = 0; i < nf; i++)
             out[(size_t)d->free[i] * (size_t)count + (size_t)c] =
                 d->dvdot[i + (size_t)(first + c) * (size_t)nf];
+}
+
+static void give_inverse(const lw_derivatives *d, double *out) {
+    const int nf = d->free_count, nv = d->model->nv;
+    if (!out) return;
+    if (!d->rows) {
+        const lw_tree_flat *flat = &d->tree->flat;
+        for (int i = 0; i < nv; i++) {
+            const double *row = flat->right + (size_t)i * (size_t)flat->right_stride + flat->units;
+            const int speed = flat->motion[i];
+            for (int j = i; j < nv; j++)
+                out[speed * nv + flat->motion[j]] = out[flat->motion[j] * nv + speed] = row[j];
+        }
+        return;
+    }
+    memset(out, 0, (size_t)nv * (size_t)nv * sizeof *out);
+    for (int i = 0; i < nf; i++)
+        for (int j = 0; j < nf; j++) out[d->free[i] * nv + d->free[j]] = d->inverse[i + j * nf];
 }
 
 static bool good_state(const lw_derivatives *d, const double *q, const double *v, const double *vdot) {
@@ -346,18 +395,15 @@ lw_status lw_derivatives_of_accelerations(lw_derivatives *d, double t, const dou
                                           lw_error *error) {
     if (!good_state(d, q, v, tau) || !out || !isfinite(t))
         return lw_call_needs("an object, a finite state and a place for the results", error);
-    lw_status status = lw_derivatives_evaluate(d, t, q, v, tau, error);
+    lw_status status = evaluate(d, t, q, v, tau, out->dtau != NULL, error);
     if (status != LW_OK) return status;
-    const int nv = d->model->nv, nf = d->free_count, inputs = d->model->values.input_count;
+    const int nv = d->model->nv, inputs = d->model->values.input_count;
     if (out->vdot) memcpy(out->vdot, d->vdot, (size_t)nv * sizeof *d->vdot);
     give(d, 0, nv, out->dq);
     give(d, nv, nv, out->dv);
     give(d, 2 * nv, inputs, out->dinputs);
     give(d, 2 * nv + inputs, d->model->values.state_count, out->dstates);
-    if (!out->dtau) return LW_OK;
-    memset(out->dtau, 0, (size_t)nv * (size_t)nv * sizeof *out->dtau);
-    for (int i = 0; i < nf; i++)
-        for (int j = 0; j < nf; j++) out->dtau[d->free[i] * nv + d->free[j]] = d->inverse[i + j * nf];
+    give_inverse(d, out->dtau);
     return LW_OK;
 }
 
@@ -375,6 +421,7 @@ lw_status lw_derivatives_of_forces(lw_derivatives *d, double t, const double *q,
     memcpy(d->vdot, d->data->vdot, (size_t)nv * sizeof *vdot);
     status = differentiate(d, t, NULL, error);
     if (status != LW_OK) return status;
+    if (mass) lw_tree_derivatives_mass(tree);
     for (int k = 0; k < nv; k++)
         for (int j = 0; j < nv; j++) {
             const double *T = tree->T + (size_t)k * (size_t)tree->columns + j;
