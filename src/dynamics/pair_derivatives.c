@@ -59,7 +59,7 @@ static bool moves_with(const lw_tree_derivatives *d, int k, int j) {
 /* The change of the pair's generalised forces in one column. */
 static void add_column(lw_tree_derivatives *d, const lw_pair *pair, int count, int j, bool speed,
                        const double dW[6]) {
-    const size_t columns = (size_t)d->columns, column = (size_t)j + (speed ? (size_t)d->model->nv : 0);
+    const size_t stride = (size_t)d->stride, column = (size_t)j + (speed ? (size_t)d->model->nv : 0);
     double turned[6];
     if (!speed) lw_wrench_cross(d->motions[j].S, pair->W, turned); /* (S_j x S_k) . W = -S_k . (S_j x* W) */
     for (int b = 0; b < count; b++) {
@@ -70,7 +70,7 @@ static void add_column(lw_tree_derivatives *d, const lw_pair *pair, int count, i
         for (int k = link->v; k < link->v + link->joint.nv; k++) {
             double force = lw_v6_dot(d->motions[k].S, dW);
             if (!speed && moves_with(d, k, j)) force -= lw_v6_dot(d->motions[k].S, turned);
-            d->T[(size_t)k * columns + column] -= sign * force;
+            d->T[(size_t)k * stride + column] -= sign * force;
         }
     }
 }
@@ -110,7 +110,7 @@ void lw_pair_wrench(lw_tree_derivatives *d, const lw_pair *pair, const double W[
         if (d->side[i] == (PLUS | MINUS)) continue;
         for (int k = link->v; k < link->v + link->joint.nv; k++) {
             const double force = (d->side[i] == PLUS ? 1 : -1) * lw_v6_dot(d->motions[k].S, W);
-            double *T = d->T + (size_t)k * (size_t)d->columns;
+            double *T = d->T + (size_t)k * (size_t)d->stride;
             for (int c = 0; c < d->columns && force != 0; c++) T[c] -= force * row[c];
         }
     }

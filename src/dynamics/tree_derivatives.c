@@ -33,7 +33,7 @@ const lw_tree_simd *lw_tree_simd_widest(void) {
 static int padded(size_t count) { return (int)((count + LW_FLAT_BLOCK - 1) / LW_FLAT_BLOCK * LW_FLAT_BLOCK); }
 
 /* The order of places, depth first. */
-static void make_line(lw_tree_derivatives *d) {
+static void make_line(lw_tree_derivatives *d, int *places) {
     const lw_model *model = d->model;
     lw_tree_flat *f = &d->flat;
     lw_arena *arena = d->arena;
@@ -43,7 +43,6 @@ static void make_line(lw_tree_derivatives *d) {
         *parent = LW_NEW(arena, int, n), *child = LW_NEW(arena, int, n), *next = LW_NEW(arena, int, n),
         *last = LW_NEW(arena, int, n), *count = LW_NEW(arena, int, n), *body = LW_NEW(arena, int, nv);
     bool *fixed = LW_NEW(arena, bool, nv);
-    d->places = LW_NEW(arena, int, nv);
     if (lw_arena_failed(arena)) return;
     for (int i = model->body_count; i > 0; i--) { /* last[i]: the last place on its path, count: how many */
         const int from = model->links[i].parent;
@@ -59,7 +58,7 @@ static void make_line(lw_tree_derivatives *d) {
         for (int k = 0; k < link->joint.nv; k++, place++) {
             const int speed = link->v + k;
             d->motions[speed].body = i, d->motions[speed].component = k;
-            d->places[speed] = place;
+            places[speed] = place;
             body[speed] = i;
             motion[place] = speed;
             position[place] = count[link->parent] + k;
@@ -71,8 +70,7 @@ static void make_line(lw_tree_derivatives *d) {
         if (count[i] > f->deepest) f->deepest = count[i];
         int to = child[i];
         for (int at = i; to == 0 && at > 0; at = model->links[at].parent) { /* All of it has been passed. */
-            for (int k = 0; k < model->links[at].joint.nv; k++)
-                end[d->places[model->links[at].v + k]] = place;
+            for (int k = 0; k < model->links[at].joint.nv; k++) end[places[model->links[at].v + k]] = place;
             to = next[at];
         }
         i = to;
@@ -92,7 +90,7 @@ static bool branches_act(const lw_model *model) {
 }
 
 /* Which blocks of the solution are not zero on the way inwards, and which are wanted on the way outwards. */
-static void mark_blocks(lw_tree_derivatives *d) {
+static void mark_blocks(lw_tree_derivatives *d, const int *places) {
     lw_tree_flat *f = &d->flat;
     const bool full = branches_act(d->model);
     const int nv = f->nv;
@@ -104,10 +102,11 @@ static void mark_blocks(lw_tree_derivatives *d) {
     for (int i = 0; i < nv; i++)
         for (int c = 0; c < f->units + nv; c++) {
             const size_t at = (size_t)i * blocks + (size_t)(c / LW_FLAT_BLOCK);
-            const int j = c < nv ? c : c < 2 * nv ? c - nv : c - f->units;
             const bool unit = c >= f->units, other = !unit && (full || c >= 2 * nv);
+            const int speed = unit ? c - f->units : c < nv ? c : c < 2 * nv ? c - nv : 0;
+            const int j = places[speed];
             inward[at] |= other || (j >= i && j < f->end[i]) || (!unit && j < i && i < f->end[j]);
-            outward[at] |= !unit || j >= i;
+            outward[at] |= !unit || speed >= f->motion[i];
         }
 }
 
@@ -125,7 +124,9 @@ static void make_flat(lw_tree_derivatives *d) {
     const size_t nv = (size_t)model->nv, n = (size_t)model->body_count + 1;
     f->body_count = model->body_count, f->nv = model->nv;
     f->body_stride = padded(n + 8), f->motion_stride = padded(nv + 8);
-    make_line(d);
+    int *places = LW_NEW(arena, int, nv + 1); /* of the motions */
+    if (!places) return;
+    make_line(d, places);
     if (lw_arena_failed(arena)) return;
     f->path_stride = padded((size_t)f->deepest + 8);
     f->units = padded((size_t)d->columns);
@@ -139,11 +140,12 @@ static void make_flat(lw_tree_derivatives *d) {
     f->pivot = LW_NEW(arena, double, nv + 1);
     f->inverse = LW_NEW(arena, double, nv + 1);
     f->right = aligned(arena, (nv + 1) * (size_t)f->right_stride);
+    d->T = f->right, d->stride = f->right_stride, d->units = f->units;
     f->stack = LW_NEW(arena, int, f->deepest + 1);
     int *run = LW_NEW(arena, int, nv + 1);
     f->run = run;
     for (int k = 0; k < 4; k++) d->lanes[k] = aligned(arena, (size_t)f->path_stride);
-    mark_blocks(d);
+    mark_blocks(d, places);
     if (lw_arena_failed(arena)) return;
     const int width = d->simd->width;
     for (int k = 0; k < model->nv; k++) {
@@ -173,7 +175,6 @@ lw_tree_derivatives *lw_tree_derivatives_create(const lw_model *model, lw_arena 
     d->V = LW_NEW(arena, double, 6 * n);
     d->A = LW_NEW(arena, double, 6 * n);
     d->mass = LW_NEW(arena, double, nv *nv + 1);
-    d->T = LW_NEW(arena, double, nv *columns + 8);
     d->values = LW_NEW(arena, double, (size_t)model->values.count *columns + 1);
     d->slopes = LW_NEW(arena, double, model->values.count + 1);
     d->row = LW_NEW(arena, double, columns + 1);
@@ -427,7 +428,7 @@ static void mend_joint(lw_tree_derivatives *d, int k) {
             continue;
         collect(motions + j, stride, 6, other);
         lw_wrench_cross(other, F, turn);
-        d->T[(size_t)k * (size_t)d->columns + (size_t)j] += lw_v6_dot(S, turn);
+        d->T[(size_t)k * (size_t)d->stride + (size_t)j] += lw_v6_dot(S, turn);
     }
 }
 
@@ -442,13 +443,13 @@ static void extend_path(const lw_tree_flat *f, int place) {
 
 static void pairs(lw_tree_derivatives *d) {
     const lw_tree_flat *f = &d->flat;
-    const size_t columns = (size_t)d->columns, nv = (size_t)f->nv;
+    const size_t columns = (size_t)d->columns, stride = (size_t)d->stride, nv = (size_t)f->nv;
     const int path_stride = f->serial ? f->motion_stride : f->path_stride;
     for (int place = 0; place < f->nv; place++) {
         const int k = f->motion[place], length = f->length[place], own = f->own[place];
         const int before = length - own, *path = f->stack;
         double *mass = f->mass + (size_t)place * (size_t)f->path_stride;
-        double *Tk = d->T + (size_t)k * columns, *down = d->T + k;
+        double *Tk = d->T + (size_t)k * stride, *down = d->T + k;
         for (int l = 0; !f->serial && l < own && f->position[place] == before; l++) extend_path(f, place + l);
         /* In a chain rows go to T at once. What vectors write beyond them is written later, or cleared. */
         d->simd->pairs(f, f->path, path_stride, k, length,
@@ -456,13 +457,13 @@ static void pairs(lw_tree_derivatives *d) {
                                      d->lanes[2], d->lanes[3], mass});
         if (f->serial) {
             for (size_t c = 2 * nv; c < columns; c++) Tk[c] = 0;
-            for (int l = 0; l < before; l++, down += columns)
+            for (int l = 0; l < before; l++, down += stride)
                 down[0] = d->lanes[2][l], down[nv] = d->lanes[3][l];
         } else {
             for (int l = 0; l < length; l++)
                 Tk[path[l]] = d->lanes[0][l], Tk[nv + (size_t)path[l]] = d->lanes[1][l];
             for (int l = 0; l < before; l++) {
-                double *at = down + (size_t)path[l] * columns;
+                double *at = down + (size_t)path[l] * stride;
                 at[0] = d->lanes[2][l], at[nv] = d->lanes[3][l];
             }
         }
@@ -481,7 +482,8 @@ void lw_tree_derivatives_inertia(lw_tree_derivatives *d, double t, const double 
     outwards(d, vdot);
     if (d->acting) list_motions(d);
     inwards(d);
-    if (!d->flat.serial) memset(d->T, 0, nv * (size_t)d->columns * sizeof *d->T);
+    for (size_t k = 0; k < nv && !d->flat.serial; k++)
+        memset(d->T + k * (size_t)d->stride, 0, (size_t)d->columns * sizeof *d->T);
     pairs(d);
 }
 
@@ -503,22 +505,16 @@ void lw_tree_derivatives_mass(lw_tree_derivatives *d) {
 
 bool lw_tree_derivatives_solve(lw_tree_derivatives *d, bool units) {
     const lw_tree_flat *f = &d->flat;
-    const int nv = f->nv;
     if (d->simd->factor(f)) return false;
-    for (int place = 0; place < nv; place++) {
-        double *to = f->right + (size_t)place * (size_t)f->right_stride;
-        const double *T = d->T + (size_t)f->motion[place] * (size_t)d->columns;
-        const int plain = f->serial ? 0 : nv;
-        for (int j = 0; j < plain; j++) to[j] = -T[f->motion[j]], to[nv + j] = -T[nv + f->motion[j]];
-        for (int c = 2 * plain; c < d->columns; c++) to[c] = -T[c];
-        if (!units) continue;
-        memset(to + f->units, 0, (size_t)(f->right_stride - f->units) * sizeof *to);
-        to[f->units + place] = 1;
+    for (int k = 0; k < f->nv && units; k++) {
+        double *to = d->T + (size_t)k * (size_t)d->stride + d->units;
+        memset(to, 0, (size_t)(d->stride - d->units) * sizeof *to);
+        to[k] = 1;
     }
     return d->simd->solve(f, units ? f->block_count : f->plain_blocks);
 }
 
-void lw_tree_derivatives_prescribe(lw_tree_derivatives *d, int rows, double *matrix) {
+void lw_tree_derivatives_prescribe(lw_tree_derivatives *d, int rows, int stride, double *matrix) {
     const lw_model *model = d->model;
     if (!model->motion_count) return;
     for (int i = 1; i <= model->body_count; i++)
@@ -526,7 +522,7 @@ void lw_tree_derivatives_prescribe(lw_tree_derivatives *d, int rows, double *mat
             if (!(model->links[i].prescribed >> k & 1)) continue;
             const size_t j = (size_t)(model->links[i].v + k);
             for (int r = 0; r < rows; r++) {
-                double *row = matrix + (size_t)r * (size_t)d->columns;
+                double *row = matrix + (size_t)r * (size_t)stride;
                 row[j] = row[j + (size_t)model->nv] = 0;
             }
         }

@@ -36,14 +36,14 @@ typedef struct lw_tree_derivatives {
     double *V, *A;             /* 6 per body, 0 .. n; A less gravity */
     lw_tree_flat flat;         /* what runs on vectors, and the mass matrix along the paths */
     const lw_tree_simd *simd;
-    bool acting;      /* Elements or rows act between bodies. */
-    double *lanes[5]; /* results of pairs */
-    int *places;      /* per speed: its place on the line */
-    double *mass;     /* nv x nv, row by row, with the moments that hold idle spins */
-    double *T;        /* nv x columns: of the forces that inverse dynamics gives */
-    double *values;   /* entries of the vector of values x columns */
-    double *slopes;   /* per entry of the vector of values */
-    double *row;      /* columns */
+    bool acting;       /* Elements or rows act between bodies. */
+    double *lanes[5];  /* results of pairs */
+    double *mass;      /* nv x nv, row by row, with the moments that hold idle spins */
+    double *T;         /* nv x columns: of the forces that inverse dynamics gives */
+    int stride, units; /* from row to row of T; where the inverse of the mass matrix begins in them */
+    double *values;    /* entries of the vector of values x columns */
+    double *slopes;    /* per entry of the vector of values */
+    double *row;       /* columns */
     /* For analyses that ask for values beyond forces: derivatives of the accelerations of speeds, nv x
      * columns, or NULL; quantities without derivatives are NAN and not refused. */
     const double *accelerations;
@@ -59,22 +59,13 @@ lw_tree_derivatives *lw_tree_derivatives_create(const lw_model *model, lw_arena 
 void lw_tree_derivatives_inertia(lw_tree_derivatives *d, double t, const double *vdot);
 /* The mass matrix, from flat.mass. */
 void lw_tree_derivatives_mass(lw_tree_derivatives *d);
-/* flat.right = -M^-1 T, and M^-1 behind `units` if that is wanted, above the diagonal. False: the mass
+/* T = M^-1 T in place, and M^-1 behind `units` if that is wanted, on and above the diagonal. False: the mass
  * matrix is singular, or T is not finite. */
 bool lw_tree_derivatives_solve(lw_tree_derivatives *d, bool units);
-/* A row of flat.right for a speed, and the place of a column of T in it. */
-static inline const double *lw_solved_row(const lw_tree_derivatives *d, int speed) {
-    return d->flat.right + (size_t)d->places[speed] * (size_t)d->flat.right_stride;
-}
-static inline int lw_solved_column(const lw_tree_derivatives *d, int column) {
-    const int nv = d->model->nv;
-    return column < nv ? d->places[column] : column < 2 * nv ? nv + d->places[column - nv] : column;
-}
 /* An entry of M^-1. */
 static inline double lw_solved_unit(const lw_tree_derivatives *d, int row, int column) {
-    const int i = d->places[row], j = d->places[column];
-    const int first = i < j ? i : j, second = i < j ? j : i;
-    return d->flat.right[(size_t)first * (size_t)d->flat.right_stride + (size_t)(d->flat.units + second)];
+    const int first = row < column ? row : column, second = row < column ? column : row;
+    return d->T[(size_t)first * (size_t)d->stride + (size_t)(d->units + second)];
 }
 /* Subtracts the derivatives of the forces of all elements but those at cut joints. */
 lw_status lw_tree_derivatives_forces(lw_tree_derivatives *d, lw_error *error);
@@ -83,7 +74,7 @@ lw_status lw_tree_derivatives_forces(lw_tree_derivatives *d, lw_error *error);
 bool lw_joint_force_slopes(lw_tree_derivatives *d, const lw_force *force, double q, double v, double *value,
                            double *by_q, double *by_v);
 /* Sets the columns of prescribed motions and speeds to zero. */
-void lw_tree_derivatives_prescribe(lw_tree_derivatives *d, int rows, double *matrix);
+void lw_tree_derivatives_prescribe(lw_tree_derivatives *d, int rows, int stride, double *matrix);
 
 /* The rows of `values` for an order of the vector of values. */
 lw_status lw_value_derivatives(lw_tree_derivatives *d, const lw_value_order *order, lw_error *error);

@@ -274,22 +274,24 @@ INLINE int together(const unsigned char *busy, int block, int blocks) {
 
 /* x -= the sum of factors times rows. Each sum waits for itself alone, so that several blocks side by side
  * keep the processor busy. */
-INLINE void take_children(const lw_tree_flat *f, int i, double *to, int blocks) {
+INLINE void take_children(const lw_tree_flat *f, int i, double *at, int blocks) {
     const size_t stride = (size_t)f->path_stride, row = (size_t)f->right_stride;
-    const int count = f->end[i] - i - 1;
-    const double *factor = f->L + (size_t)(i + 1) * stride + f->position[i], *from = to + row;
+    const int count = f->end[i] - i - 1, *motion = f->motion + i + 1;
+    const double *factor = f->L + (size_t)(i + 1) * stride + f->position[i];
+    double *to = at + (size_t)f->motion[i] * row;
     REAL x[VECTORS * BLOCKS_AT_ONCE];
     for (int l = 0; l < VECTORS * blocks; l++) x[l] = load(to + l * LANES);
 #pragma GCC unroll 2
-    for (int k = 0; k < count; k++, factor += stride, from += row)
-        for (int l = 0; l < VECTORS * blocks; l++) x[l] -= *factor * load(from + l * LANES);
+    for (int k = 0; k < count; k++, factor += stride)
+        for (int l = 0; l < VECTORS * blocks; l++)
+            x[l] -= *factor * load(at + (size_t)motion[k] * row + (size_t)(l * LANES));
     for (int l = 0; l < VECTORS * blocks; l++) store(to + l * LANES, x[l]);
 }
 INLINE void take_path(const lw_tree_flat *f, int i, double *at, int blocks, REAL *check) {
     const size_t row = (size_t)f->right_stride;
     const double *L = f->L + (size_t)i * (size_t)f->path_stride;
     const int length = f->position[i], *path = f->stack;
-    double *to = at + (size_t)i * row;
+    double *to = at + (size_t)f->motion[i] * row;
     REAL x[VECTORS * BLOCKS_AT_ONCE];
     for (int l = 0; l < VECTORS * blocks; l++) x[l] = f->inverse[i] * load(to + l * LANES);
 #pragma GCC unroll 2
@@ -301,14 +303,12 @@ INLINE void take_path(const lw_tree_flat *f, int i, double *at, int blocks, REAL
 
 static bool solve(const lw_tree_flat *f, int blocks) {
     REAL check = real(0);
-    const size_t row = (size_t)f->right_stride;
     for (int i = f->nv - 1; i >= 0; i--) { /* b = L^-T b */
         const unsigned char *busy = f->inward + (size_t)i * (size_t)f->block_count;
-        double *to = f->right + (size_t)i * row;
         if (f->end[i] == i + 1) continue;
         for (int block = 0; block < blocks; block++) {
             const int count = together(busy, block, blocks);
-            double *at = to + (size_t)block * LW_FLAT_BLOCK;
+            double *at = f->right + (size_t)block * LW_FLAT_BLOCK;
             if (count == 4)
                 take_children(f, i, at, BLOCKS_AT_ONCE);
             else if (count == 2)
@@ -320,7 +320,7 @@ static bool solve(const lw_tree_flat *f, int blocks) {
     }
     for (int i = 0; i < f->nv; i++) { /* x = L^-1 D^-1 b */
         const unsigned char *busy = f->outward + (size_t)i * (size_t)f->block_count;
-        f->stack[f->position[i]] = i;
+        f->stack[f->position[i]] = f->motion[i];
         for (int block = 0; block < blocks; block++) {
             const int count = together(busy, block, blocks);
             double *at = f->right + (size_t)block * LW_FLAT_BLOCK;

@@ -63,8 +63,8 @@ typedef struct lw_tree_flat {
     double *mass;      /* places x path_stride: rows of the mass matrix along the path, itself included */
     double *L;         /* likewise: factor of M = L'D L, and */
     double *pivot, *inverse; /* per place, D and 1/D; zero where it is fixed */
-    /* Right sides and solutions, places x right_stride: derivatives of forces by motions and by speeds, in
-     * the order of places, inputs and user states, padded; then, from `units` on, the unit matrix. */
+    /* Right sides and solutions, rows of motions: derivatives of forces by motions and by speeds, inputs and
+     * user states, padded; then, from `units` on, the unit matrix. */
     double *right;
     int right_stride, units, block_count, plain_blocks; /* plain_blocks: those without the unit matrix */
     const unsigned char *inward, *outward; /* places x blocks: those that are not zero, or are wanted */

@@ -182,7 +182,7 @@ static lw_status differentiate(lw_derivatives *d, double t, const double *tau, l
     lw_tree_derivatives_inertia(tree, t, d->vdot);
     lw_status status = lw_tree_derivatives_forces(tree, error);
     if (status != LW_OK || !d->rows) {
-        lw_tree_derivatives_prescribe(tree, model->nv, tree->T);
+        lw_tree_derivatives_prescribe(tree, model->nv, tree->stride, tree->T);
         return status;
     }
     lw_rows_evaluate(model, d->data, false, d->rows);
@@ -195,9 +195,9 @@ static lw_status differentiate(lw_derivatives *d, double t, const double *tau, l
     lw_tangent_multipliers(d->tangent, d->residual, d->lambda);
     status = lw_cut_force_derivatives(tree, d->rows, error);
     lw_loop_derivatives(tree, d->rows, d->lambda, &(lw_row_matrices){d->rows_by, d->rates_by});
-    lw_tree_derivatives_prescribe(tree, model->nv, tree->T);
-    lw_tree_derivatives_prescribe(tree, d->rows->count, d->rows_by);
-    lw_tree_derivatives_prescribe(tree, d->rows->count, d->rates_by);
+    lw_tree_derivatives_prescribe(tree, model->nv, tree->stride, tree->T);
+    lw_tree_derivatives_prescribe(tree, d->rows->count, tree->columns, d->rows_by);
+    lw_tree_derivatives_prescribe(tree, d->rows->count, tree->columns, d->rates_by);
     return status;
 }
 
@@ -300,7 +300,7 @@ static lw_status solve_loops(lw_derivatives *d, lw_error *error) {
     for (int c = 0; c < columns; c++)
         for (int i = 0; i < nf; i++)
             d->right[(size_t)i + (size_t)c * (size_t)nf] =
-                T[(size_t)d->free[i] * (size_t)columns + (size_t)c];
+                T[(size_t)d->free[i] * (size_t)d->tree->stride + (size_t)c];
     lw_dense_multiply(false, false, nf, columns, nf, 1, M, d->particular, 1, d->right);
     memcpy(d->dvdot, d->particular, (size_t)nf * (size_t)columns * sizeof *d->dvdot);
     lw_dense_multiply(false, false, nf, columns, nf, -1, d->inverse, d->right, 1, d->dvdot);
@@ -313,14 +313,13 @@ static void list_answer(lw_derivatives *d) {
     const int nf = d->free_count, columns = d->tree->columns;
     d->rank = 0, d->freedom = nf;
     for (int i = 0; i < nf; i++) {
-        const double *row = lw_solved_row(d->tree, d->free[i]);
-        for (int c = 0; c < columns; c++)
-            d->dvdot[(size_t)i + (size_t)c * (size_t)nf] = row[lw_solved_column(d->tree, c)];
+        const double *row = d->tree->T + (size_t)d->free[i] * (size_t)d->tree->stride;
+        for (int c = 0; c < columns; c++) d->dvdot[(size_t)i + (size_t)c * (size_t)nf] = -row[c];
         for (int j = 0; j < nf; j++) d->inverse[i + j * nf] = lw_solved_unit(d->tree, d->free[i], d->free[j]);
     }
 }
 
-/* The derivatives of the state: in a tree into tree->flat.right (units: the inverse of the mass matrix, too),
+/* The derivatives of the state: in a tree into tree->T (units: the inverse of the mass matrix, too),
  * else into dvdot and inverse. */
 static lw_status evaluate(lw_derivatives *d, double t, const double *q, const double *v, const double *tau,
                           bool units, lw_error *error) {
@@ -350,13 +349,10 @@ static void give(const lw_derivatives *d, int first, int count, double *out) {
     const int nf = d->free_count, nv = d->model->nv;
     if (!out) return;
     if (!d->rows) {
-        const lw_tree_flat *flat = &d->tree->flat;
-        const bool as_is = flat->serial || first >= 2 * nv;
         for (int i = 0; i < nv; i++) {
-            const double *row = flat->right + (size_t)i * (size_t)flat->right_stride + first;
-            double *to = out + (size_t)flat->motion[i] * (size_t)count;
-            for (int c = 0; c < count && as_is; c++) to[c] = row[c];
-            for (int c = 0; c < count && !as_is; c++) to[flat->motion[c]] = row[c];
+            const double *row = d->tree->T + (size_t)i * (size_t)d->tree->stride + first;
+            double *to = out + (size_t)i * (size_t)count;
+            for (int c = 0; c < count; c++) to[c] = 0 - row[c];
         }
         return;
     }
@@ -371,13 +367,9 @@ static void give_inverse(const lw_derivatives *d, double *out) {
     const int nf = d->free_count, nv = d->model->nv;
     if (!out) return;
     if (!d->rows) {
-        const lw_tree_flat *flat = &d->tree->flat;
-        for (int i = 0; i < nv; i++) {
-            const double *row = flat->right + (size_t)i * (size_t)flat->right_stride + flat->units;
-            const int speed = flat->motion[i];
-            for (int j = i; j < nv; j++)
-                out[speed * nv + flat->motion[j]] = out[flat->motion[j] * nv + speed] = row[j];
-        }
+        const double *inverse = d->tree->T + d->tree->units;
+        for (int i = 0; i < nv; i++, inverse += d->tree->stride)
+            for (int j = i; j < nv; j++) out[i * nv + j] = out[j * nv + i] = inverse[j];
         return;
     }
     memset(out, 0, (size_t)nv * (size_t)nv * sizeof *out);
@@ -424,7 +416,7 @@ lw_status lw_derivatives_of_forces(lw_derivatives *d, double t, const double *q,
     if (mass) lw_tree_derivatives_mass(tree);
     for (int k = 0; k < nv; k++)
         for (int j = 0; j < nv; j++) {
-            const double *T = tree->T + (size_t)k * (size_t)tree->columns + j;
+            const double *T = tree->T + (size_t)k * (size_t)tree->stride + j;
             if (dq) dq[k * nv + j] = T[0];
             if (dv) dv[k * nv + j] = T[nv];
             if (mass) mass[k * nv + j] = tree->mass[k * nv + j];
