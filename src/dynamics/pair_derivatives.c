@@ -75,14 +75,39 @@ static void add_column(lw_tree_derivatives *d, const lw_pair *pair, int count, i
     }
 }
 
+/* The change of the wrench as a load of both bodies; behind all columns stands the wrench itself. */
+static void add_load(lw_tree_derivatives *d, const lw_pair *pair, size_t column, double factor,
+                     const double dW[6]) {
+    const size_t columns = (size_t)d->columns + 1;
+    for (size_t c = 0; c < 6; c++) {
+        const double change = factor * dW[c];
+        d->loads[(6 * (size_t)pair->plus + c) * columns + column] += change;
+        d->loads[(6 * (size_t)pair->minus + c) * columns + column] -= change;
+        if (pair->own) pair->own[c * columns + column] += change;
+    }
+}
+
+/* A motion that carries both bodies turns the wrench with them. */
+static void turn_load(lw_tree_derivatives *d, const lw_pair *pair, const lw_link *link) {
+    for (int j = link->v; j < link->v + link->joint.nv && d->loads; j++) {
+        double turned[6];
+        lw_wrench_cross(d->motions[j].S, pair->W, turned);
+        add_load(d, pair, (size_t)j, 1, turned);
+    }
+}
+
 void lw_pair_derivatives(lw_tree_derivatives *d, const lw_pair *pair, lw_pair_change *change,
                          const void *context, const lw_row_matrices *matrices) {
     static const lw_variation none;
+    if (d->loads) add_load(d, pair, (size_t)d->columns, 1, pair->W);
     const int count = mark(d, pair), nv = d->model->nv;
     for (int b = 0; b < count; b++) {
         const int i = d->path[b], side = d->side[i];
         const lw_link *link = &d->model->links[i];
-        if (pair->invariant && side == (PLUS | MINUS)) continue;
+        if (pair->invariant && side == (PLUS | MINUS)) {
+            turn_load(d, pair, link);
+            continue;
+        }
         for (int j = link->v; j < link->v + link->joint.nv; j++)
             for (int speed = 0; speed < 2; speed++) {
                 lw_variation plus = none, minus = none;
@@ -91,6 +116,7 @@ void lw_pair_derivatives(lw_tree_derivatives *d, const lw_pair *pair, lw_pair_ch
                 if (side & MINUS) vary(d, &d->motions[j], pair->minus, speed, &minus);
                 change(context, &plus, &minus, dW, rows);
                 add_column(d, pair, count, j, speed, dW);
+                if (d->loads) add_load(d, pair, (size_t)(j + speed * nv), 1, dW);
                 for (int r = 0; matrices && r < pair->count; r++) {
                     const size_t at =
                         (size_t)(pair->first + r) * (size_t)d->columns + (size_t)(j + speed * nv);
@@ -104,6 +130,8 @@ void lw_pair_derivatives(lw_tree_derivatives *d, const lw_pair *pair, lw_pair_ch
 
 void lw_pair_wrench(lw_tree_derivatives *d, const lw_pair *pair, const double W[6], const double *row) {
     const int count = mark(d, pair);
+    for (int c = 0; c < d->columns && d->loads; c++)
+        if (row[c] != 0) add_load(d, pair, (size_t)c, row[c], W);
     for (int b = 0; b < count; b++) {
         const int i = d->path[b];
         const lw_link *link = &d->model->links[i];

@@ -475,7 +475,7 @@ static void pairs(lw_tree_derivatives *d) {
 void lw_tree_derivatives_inertia(lw_tree_derivatives *d, double t, const double *vdot) {
     const lw_model *model = d->model;
     const size_t nv = (size_t)model->nv;
-    d->t = t;
+    d->t = t, d->vdot = vdot;
     lw_velocities(model, d->data);
     lw_world_poses(model, d->data);
     choose_origin(d);

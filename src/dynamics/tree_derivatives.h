@@ -30,6 +30,7 @@ typedef struct lw_tree_derivatives {
     const lw_model *model;
     lw_data *data;
     double t;
+    const double *vdot; /* the accelerations of the state */
     double origin[3];
     int columns;               /* 2 nv + inputs + user states */
     lw_motion_column *motions; /* per speed; body and component alone if nothing acts between bodies */
@@ -48,6 +49,17 @@ typedef struct lw_tree_derivatives {
      * columns, or NULL; quantities without derivatives are NAN and not refused. */
     const double *accelerations;
     bool tolerant;
+    /* For derivatives of reactions, or NULL: of the wrenches that act on bodies, 6 x (columns + 1) per body, 0 ..
+     * n, and of those in cut joints, the same per closure; the last column is the wrench itself; closure_of: per
+     * joint; */
+    double *loads, *cut_loads;
+    int *closure_of;
+    /* and the wrenches of a unit of a row's multiplier: the row, the bodies, the wrench. */
+    struct lw_unit_wrench {
+        int row, plus, minus;
+        double W[6];
+    } * units_of_rows;
+    int unit_count;
     unsigned char *side; /* per body: a workspace for pairs */
     int *path;           /* likewise */
 } lw_tree_derivatives;
@@ -98,6 +110,7 @@ typedef struct lw_pair {
     bool invariant;
     double W[6];
     int first, count; /* rows */
+    double *own;      /* 6 x (columns + 1), or NULL: the changes of W are added to it */
 } lw_pair;
 /* What the pair does for a variation of both bodies: dW and, if it has rows, the changes of these at the
  * level of accelerations, 6 numbers, and of velocities, 6 numbers behind them. */

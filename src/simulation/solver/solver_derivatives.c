@@ -62,41 +62,6 @@ static void list_free(lw_derivatives *d) {
         if (!d->prescribed[k]) d->free[d->free_count++] = k;
 }
 
-/* The derivatives of couplings are those of constant factors: the rows are looked at in several positions,
- * and a coupling whose row is another one there is refused. */
-static lw_status check_couplings(lw_derivatives *d, lw_error *error) {
-    const lw_model *model = d->model;
-    double *q = LW_NEW(d->arena, double, model->nq + 1), *v = d->residual;
-    if (!q) return lw_out_of_memory(error);
-    for (int trial = 0; trial < 4 && d->rows; trial++) {
-        lw_model_initial_state(model, q, v);
-        for (int k = 0; k < model->nv; k++) v[k] = 1 + 0.37 * k;
-        lw_integrate_q(model, q, v, 0.7 * trial);
-        lw_take_state(model, d->data, 0, q, v);
-        lw_velocities(model, d->data);
-        lw_world_poses(model, d->data);
-        lw_rows_evaluate(model, d->data, false, d->rows);
-        lw_tangent_rows(d->tangent, d->data);
-        lw_tangent_matrix(d->tangent, d->G);
-        for (int r = 0; r < d->rows->count; r++) {
-            const lw_row *row = &d->rows->rows[r];
-            const lw_constraint *constraint = row->joint >= 0 ? NULL : &model->constraints[row->constraint];
-            if (!constraint || constraint->type != LW_CONSTRAINT_COUPLING) continue;
-            for (int k = 0; k < constraint->terms; k++) {
-                double factor = 0;
-                for (int j = 0; j < constraint->terms; j++)
-                    factor += constraint->speeds[j] == constraint->speeds[k] ? constraint->factors[j] : 0;
-                const double entry = d->G[(size_t)r * (size_t)model->nv + (size_t)constraint->speeds[k]];
-                if (fabs(entry - factor) <= 1e-6 * (fabs(factor) + fabs(constraint->factors[k]))) continue;
-                return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, constraint->place, "constraint",
-                                  constraint->name, "couple by constant factors",
-                                  "derivatives are known for couplings by constant factors only");
-            }
-        }
-    }
-    return LW_OK;
-}
-
 static lw_status create(lw_derivatives *d, const lw_solver_options *options, lw_error *error) {
     const lw_model *model = d->model;
     lw_arena *arena = d->arena;
@@ -137,7 +102,7 @@ static lw_status create(lw_derivatives *d, const lw_solver_options *options, lw_
     if (loops) d->factors = lw_orthogonal_create(model->nv + 1, d->tree->columns + 1, false);
     if (lw_arena_failed(arena) || !d->symmetric || (loops && !d->factors)) return lw_out_of_memory(error);
     list_free(d);
-    return check_couplings(d, error);
+    return LW_OK;
 }
 
 lw_status lw_derivatives_create(const lw_model *model, const lw_solver_options *options,

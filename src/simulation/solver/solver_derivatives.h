@@ -34,6 +34,10 @@ struct lw_derivatives {
     double *right;      /* free x columns, column by column */
     double *dvdot;      /* free x columns, column by column: the answer */
     int rank, freedom;  /* of the last state */
+    /* For derivatives of reactions (lw_derivatives_prepare_reactions), or NULL. */
+    double *loads, *cut_loads, *reactions, *wrenches, *multipliers;
+    struct lw_unit_wrench *units_of_rows;
+    bool *unique;
 };
 
 /* All derivatives of the state, into dvdot and inverse; vdot: the accelerations of the state. */
