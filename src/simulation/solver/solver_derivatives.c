@@ -85,7 +85,8 @@ static lw_status create(lw_derivatives *d, const lw_solver_options *options, lw_
     d->free = LW_NEW(arena, int, nv + 1);
     d->order = LW_NEW(arena, int, nv + m + 1);
     d->vdot = LW_NEW(arena, double, nv + 1);
-    d->residual = LW_NEW(arena, double, nv + 1);
+    d->residual = LW_NEW(arena, double, 2 * nv + 2); /* and forces */
+    d->drives = LW_NEW(arena, int, 2 * nv + 2);
     d->lambda = LW_NEW(arena, double, m + 1);
     d->G = LW_NEW(arena, double, m *nv + 1);
     d->rows_by = LW_NEW(arena, double, m *columns + 1);
@@ -140,8 +141,7 @@ lw_solver *lw_derivatives_solver(lw_derivatives *d) { return d ? d->solver : NUL
 
 /* --- equations ------------------------------------------------------------------------------------- */
 
-/* dR1 into tree->T and dR2 into rows_by, at the state in data with accelerations vdot. */
-static lw_status differentiate(lw_derivatives *d, double t, const double *tau, lw_error *error) {
+lw_status lw_derivatives_differentiate(lw_derivatives *d, double t, const double *tau, lw_error *error) {
     const lw_model *model = d->model;
     lw_tree_derivatives *tree = d->tree;
     lw_tree_derivatives_inertia(tree, t, d->vdot);
@@ -166,8 +166,7 @@ static lw_status differentiate(lw_derivatives *d, double t, const double *tau, l
     return status;
 }
 
-/* The rows that are kept, dimensionless, as columns: factors; N and the accelerations y of (33). */
-static void particular(lw_derivatives *d) {
+void lw_derivatives_particular(lw_derivatives *d) {
     const lw_tangent *t = d->tangent;
     const int nf = d->free_count, columns = d->tree->columns, nv = d->model->nv;
     int *kept = d->order, *order = d->order + d->rows->count;
@@ -257,7 +256,7 @@ static lw_status solve_loops(lw_derivatives *d, lw_error *error) {
     const int nf = d->free_count, columns = d->tree->columns, nv = d->model->nv;
     const double *T = d->tree->T, *mass = d->tree->mass;
     double *M = d->dvdot; /* a workspace until the answer is written: columns >= nv */
-    particular(d);
+    lw_derivatives_particular(d);
     for (int j = 0; j < nf; j++)
         for (int i = 0; i < nf; i++) M[i + j * nf] = mass[d->free[i] * nv + d->free[j]];
     lw_status status = invert(d, M, error);
@@ -291,7 +290,7 @@ static lw_status evaluate(lw_derivatives *d, double t, const double *q, const do
     lw_status status = lw_solver_accelerations(d->solver, t, q, v, tau, d->vdot, error);
     if (status != LW_OK) return status;
     lw_take_state(d->model, d->data, t, q, v);
-    status = differentiate(d, t, tau, error);
+    status = lw_derivatives_differentiate(d, t, tau, error);
     if (status != LW_OK) return status;
     if (d->rows) {
         lw_tree_derivatives_mass(d->tree);
@@ -376,7 +375,7 @@ lw_status lw_derivatives_of_forces(lw_derivatives *d, double t, const double *q,
     memcpy(d->data->vdot, vdot, (size_t)nv * sizeof *vdot); /* Prescribed ones are then overwritten. */
     lw_take_state(d->model, d->data, t, q, v);
     memcpy(d->vdot, d->data->vdot, (size_t)nv * sizeof *vdot);
-    status = differentiate(d, t, NULL, error);
+    status = lw_derivatives_differentiate(d, t, NULL, error);
     if (status != LW_OK) return status;
     if (mass) lw_tree_derivatives_mass(tree);
     for (int k = 0; k < nv; k++)
