@@ -59,6 +59,40 @@ LW_API lw_status lw_derivatives_of_forces(lw_derivatives *derivatives, double t,
                                           const double *v, const double *vdot, double *dq, double *dv,
                                           double *mass, lw_error *error);
 
+/* Derivatives of the forces that lw_solver_inverse_dynamics gives, through loops, for the joints that the
+ * options name as driven. Places for the results, row by row; each may be NULL. */
+typedef struct lw_drive_derivatives {
+    double *tau;             /* nv: the forces themselves */
+    double *dq, *dv, *dvdot; /* nv x nv: by motions, by speeds, by accelerations */
+    double *dinputs;         /* nv x inputs */
+    double *dstates;         /* nv x user states */
+} lw_drive_derivatives;
+
+/* Matrices are to be multiplied by changes (dq, dv, dvdot) that closures and constraints admit. Rows of joints
+ * that are not driven are zero, and those of prescribed motions NAN. LW_ERROR_UNSUPPORTED: the forces are not
+ * unique, since there are not as many driven coordinates as the mechanism has freedoms. */
+LW_API lw_status lw_derivatives_of_drives(lw_derivatives *derivatives, double t, const double *q,
+                                          const double *v, const double *vdot,
+                                          const lw_drive_derivatives *out, lw_error *error);
+
+/* Derivatives of the reactions that lw_solver_reactions gives: 6 numbers per joint in the model's order,
+ * force and torque in world axes. Places for the results, row by row; each may be NULL. */
+typedef struct lw_reaction_derivatives {
+    double *reactions;      /* 6 joints: the reactions themselves */
+    bool *unique;           /* 6 joints */
+    double *dq, *dv, *dtau; /* 6 joints x nv */
+    double *dinputs;        /* 6 joints x inputs */
+    double *dstates;        /* 6 joints x user states */
+} lw_reaction_derivatives;
+
+/* Takes the memory for lw_derivatives_of_reactions, once: 12 numbers per body and column. */
+LW_API lw_status lw_derivatives_prepare_reactions(lw_derivatives *derivatives, lw_error *error);
+/* Where a reaction is not unique, as where rows are redundant, its derivatives are NAN. dtau: with
+ * accelerations that follow. Needs lw_derivatives_prepare_reactions; allocates nothing. */
+LW_API lw_status lw_derivatives_of_reactions(lw_derivatives *derivatives, double t, const double *q,
+                                             const double *v, const double *tau,
+                                             const lw_reaction_derivatives *out, lw_error *error);
+
 /* The solver inside, for accelerations, reactions and bases; it must not be destroyed. */
 LW_API lw_solver *lw_derivatives_solver(lw_derivatives *derivatives);
 

@@ -4,7 +4,7 @@
  *   closure    A_2 - A_1 = what the cut joint's own motions add; these vary as those of a tree joint do, and
  *              their changes dq_c, dv_c follow from the changes of the bodies by the joint's dual wrenches
  *   distance   e.e'' + e'.e' = 0 for the line e between the points, divided by its length
- *   coupling   constant factors: nothing changes
+ *   coupling   sum of F'(q) a + F''(q) v^2, whose derivatives are at hand
  *   rolling    the material points at the contact have the same acceleration of contact, as vectors
  *
  * Source   docs/theory/derivatives.md, 22-32.
@@ -12,6 +12,7 @@
  * Limits   exact along admissible motions and speeds; a single column that violates the rows has no meaning.
  */
 #include "constraints/loop_derivatives.h"
+#include "model/coupling.h"
 #include "model/joint.h"
 
 #include <math.h>
@@ -126,6 +127,14 @@ static void closure_change(const void *context, const lw_variation *plus, const 
     if (c->own >= 0) lw_v6_axpy(c->by_q * dq[c->own] + c->by_v * dv[c->own], c->W + 6 * c->own, dW);
 }
 
+/* Keeps the wrench of a unit of a row's multiplier, for derivatives of reactions. */
+static void keep_row(lw_tree_derivatives *d, int row, const lw_pair *pair, const double W[6]) {
+    if (!d->loads) return;
+    struct lw_unit_wrench *unit = &d->units_of_rows[d->unit_count++];
+    *unit = (struct lw_unit_wrench){.row = row, .plus = pair->plus, .minus = pair->minus};
+    memcpy(unit->W, W, sizeof unit->W);
+}
+
 static void closure(lw_tree_derivatives *d, const lw_rows *rows, int first, const double *lambda,
                     const lw_row_matrices *matrices) {
     const int joint = rows->rows[first].joint;
@@ -137,7 +146,11 @@ static void closure(lw_tree_derivatives *d, const lw_rows *rows, int first, cons
                     .invariant = true,
                     .first = first,
                     .count = 6 - c.nv};
-    for (int k = 0; k < pair.count; k++) lw_v6_axpy(lambda[first + k], c.W + 6 * (c.nv + k), c.load);
+    if (d->loads) pair.own = d->cut_loads + 6 * (size_t)(d->columns + 1) * (size_t)d->closure_of[joint];
+    for (int k = 0; k < pair.count; k++) {
+        lw_v6_axpy(lambda[first + k], c.W + 6 * (c.nv + k), c.load);
+        keep_row(d, first + k, &pair, c.W + 6 * (c.nv + k));
+    }
     memcpy(pair.W, c.load, sizeof pair.W);
     lw_pair_derivatives(d, &pair, closure_change, &c, matrices);
 }
@@ -160,6 +173,7 @@ lw_status lw_cut_force_derivatives(lw_tree_derivatives *d, const lw_rows *rows, 
                            "its law has no derivatives in this state");
         if (force->q < 0) c.by_q = 0;
         lw_pair pair = {.plus = entry->info.bodies[1], .minus = entry->info.bodies[0], .invariant = true};
+        if (d->loads) pair.own = d->cut_loads + 6 * (size_t)(d->columns + 1) * (size_t)force->closure;
         lw_v6_axpy(value, c.W + 6 * c.own, c.load);
         memcpy(pair.W, c.load, sizeof pair.W);
         lw_pair_wrench(d, &pair, c.W + 6 * c.own, d->row);
@@ -212,7 +226,69 @@ static void distance(lw_tree_derivatives *d, const lw_constraint *constraint, in
     if (!(s.length > 0)) s.length = 1; /* The row is zero then, as rows.c has it. */
     for (int k = 0; k < 3; k++) F[k] = lambda * s.e[k] / s.length;
     lw_wrench_of_force(s.end[1].x, F, pair.W);
+    for (int k = 0; k < 3; k++) F[k] = s.e[k] / s.length;
+    double unit[6];
+    lw_wrench_of_force(s.end[1].x, F, unit);
+    keep_row(d, row, &pair, unit);
     lw_pair_derivatives(d, &pair, distance_change, &s, matrices);
+}
+
+/* --- couplings ------------------------------------------------------------------------------------- */
+
+/* lw_joint_dual keeps the directions of slides and of a first turn in the first body, that of a second turn
+ * behind the first, and forces at the joint's point on the second body, which slides move. */
+static void term_change(const void *context, const lw_variation *plus, const lw_variation *minus,
+                        double dW[6], double rows[12]) {
+    const closure_state *c = context;
+    const lw_joint_descriptor *type = lw_joint_describe(c->joint->type);
+    double dq[LW_JOINT_MAX_V], dv[LW_JOINT_MAX_V], turned[6];
+    closure_rows(c, plus, minus, dq, dv, rows);
+    lw_wrench_cross(minus->place, c->load, dW);
+    for (int k = 0; k < c->nv; k++) {
+        if (k >= type->slides && (k != type->slides || c->own != k + 1)) continue;
+        lw_wrench_cross(c->motions[k].S, c->load, turned);
+        lw_v6_axpy(dq[k], turned, dW);
+    }
+    lw_v6_axpy(c->by_q * dq[c->own], c->W + 6 * c->own, dW);
+}
+
+/* The force of a term is a wrench on both bodies of its joint, which does not transmit it. */
+static void coupling_load(lw_tree_derivatives *d, const lw_rows *rows, int row, int term, double lambda) {
+    const lw_constraint *constraint = &d->model->constraints[rows->rows[row].constraint];
+    const int at = LW_COUPLING_MAX * rows->rows[row].constraint + term, joint = rows->coupling_joint[at];
+    const lw_joint_info *info = &d->model->joints[joint].info;
+    const lw_coupling_value F = lw_coupling_term(constraint, term, d->data->q[constraint->coordinates[term]]);
+    lw_pair pair = {.plus = info->bodies[1], .minus = info->bodies[0], .invariant = true};
+    closure_state c;
+    double unit[6] = {0};
+    look_at_closure(d, rows, joint, &c);
+    c.own = rows->coupling_component[at];
+    c.by_q = lambda * F.curvature;
+    lw_v6_axpy(F.slope, c.W + 6 * c.own, unit);
+    lw_v6_axpy(lambda, unit, c.load);
+    memcpy(pair.W, c.load, sizeof pair.W);
+    keep_row(d, row, &pair, unit);
+    lw_pair_derivatives(d, &pair, term_change, &c, NULL);
+}
+
+static void coupling(lw_tree_derivatives *d, const lw_rows *rows, int row, double lambda,
+                     const lw_row_matrices *matrices) {
+    const lw_constraint *constraint = &d->model->constraints[rows->rows[row].constraint];
+    const int nv = d->model->nv;
+    const size_t at = (size_t)row * (size_t)d->columns;
+    for (int k = 0; k < constraint->terms; k++) {
+        const int speed = constraint->speeds[k];
+        const double q = d->data->q[constraint->coordinates[k]], v = d->data->v[speed];
+        const double curvature = lw_coupling_term(constraint, k, q).curvature;
+        double *accelerations = matrices->accelerations + at + speed;
+        accelerations[0] += curvature * d->vdot[speed] + lw_coupling_third(constraint, k, q) * v * v;
+        accelerations[nv] += 2 * curvature * v;
+        matrices->velocities[at + (size_t)speed] += curvature * v;
+        if (d->loads)
+            coupling_load(d, rows, row, k, lambda);
+        else
+            d->T[(size_t)speed * (size_t)d->stride + (size_t)speed] -= lambda * curvature;
+    }
 }
 
 /* --- rolling --------------------------------------------------------------------------------------- */
@@ -347,6 +423,11 @@ static void rolling(lw_tree_derivatives *d, const lw_constraint *constraint, int
     s.e[0] = s.n, s.e[1] = first, s.e[2] = second;
     for (int k = 0; k < 3; k++) lw_v3_axpy(lambda[row + k], s.e[k], s.F);
     lw_wrench_of_force(s.touch, s.F, pair.W);
+    for (int k = 0; k < 3; k++) {
+        double unit[6];
+        lw_wrench_of_force(s.touch, s.e[k], unit);
+        keep_row(d, row + k, &pair, unit);
+    }
     lw_pair_derivatives(d, &pair, rolling_change, &s, matrices);
 }
 
@@ -367,6 +448,8 @@ void lw_loop_derivatives(lw_tree_derivatives *d, const lw_rows *rows, const doub
         const lw_constraint *constraint = &d->model->constraints[row->constraint];
         if (constraint->type == LW_CONSTRAINT_DISTANCE)
             distance(d, constraint, r, lambda[r], matrices);
+        else if (constraint->type == LW_CONSTRAINT_COUPLING)
+            coupling(d, rows, r, lambda[r], matrices);
         else if (constraint->type == LW_CONSTRAINT_ROLLING && row->component == 0)
             rolling(d, constraint, r, lambda, matrices);
     }

@@ -76,7 +76,7 @@ lw_status lw_value_derivatives(lw_tree_derivatives *d, const lw_value_order *ord
             lw_quantity_print(d->model, &values->quantities[entry - named], name);
             return no_derivative("a quantity that an expression uses", name, error);
         }
-        lw_tree_derivatives_prescribe(d, 1, row);
+        lw_tree_derivatives_prescribe(d, 1, d->columns, row);
     }
     for (int k = order->quantity_count; k < order->count; k++) {
         const int entry = order->entries[k];
@@ -396,7 +396,7 @@ bool lw_joint_force_slopes(lw_tree_derivatives *d, const lw_force *force, double
 
 static lw_status in_joint(lw_tree_derivatives *d, const lw_force *force, lw_error *error) {
     const size_t columns = (size_t)d->columns;
-    double value, by_q, by_v, *T = d->T + (size_t)force->v * columns;
+    double value, by_q, by_v, *T = d->T + (size_t)force->v * (size_t)d->stride;
     const double q = force->q >= 0 ? d->data->q[force->q] : 0;
     if (!lw_joint_force_slopes(d, force, q, d->data->v[force->v], &value, &by_q, &by_v))
         return no_derivative("its law", force->name, error);

@@ -1,21 +1,167 @@
-/* tree_derivatives.c - exact derivatives of the inverse dynamics of the spanning tree in closed form.
+/* tree_derivatives.c - exact derivatives of the inverse dynamics of the spanning tree in closed form, and
+ * those of forward dynamics by the factor of its mass matrix.
  *
  *   dV/dq_j = S_j x V + P_j                          dV/dv_j = S_j
  *   dA/dq_j = S_j x A + P_j x V + C_j                dA/dv_j = D_j + S_j x V
  *   k behind j:  dtau_k/dq_j = S_k . (I_k C_j + B_k P_j),   dtau_k/dv_j = S_k . (I_k D_j + B_k S_j)
  *   j behind k:  dtau_k/dq_j = S_k . (I_j C_j + B_j P_j + S_j x* F_j),  dtau_k/dv_j as above with I_j, B_j
  *
- * Source   docs/theory/derivatives.md, 4-14; the idea of one pass with composite quantities is that of Singh,
- *          Russell and Wensing (2022), whose B is shown there to have 12 different entries only.
+ * Source   docs/theory/derivatives.md, 4-14, 36, 37; the idea of one pass with composite quantities is that
+ *          of Singh, Russell and Wensing (2022), whose B is shown there to have 12 different entries only;
+ *          the factor is that of Featherstone (2005).
  * Symbols  I, F, B: inertia, Newton-Euler wrench and the operator (12) of a body and all that it carries.
- * Cost     O(n depth), about 36 multiplications for each pair of speeds on one branch; no allocation but in
- *          create.
+ * Cost     O(n depth), about 36 multiplications for each pair of speeds on one branch, on vectors
+ *          (tree_derivatives_kernels.h); the solution O(n^2 depth); no allocation but in create.
  */
 #include "dynamics/tree_derivatives.h"
 #include "model/joint.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
+
+const lw_tree_simd *lw_tree_simd_widest(void) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return &lw_tree_simd_8;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &lw_tree_simd_4;
+#endif
+    return &lw_tree_simd_2;
+}
+
+/* --- creation -------------------------------------------------------------------------------------- */
+
+static int padded(size_t count) { return (int)((count + LW_FLAT_BLOCK - 1) / LW_FLAT_BLOCK * LW_FLAT_BLOCK); }
+
+/* The order of places, depth first. */
+static void make_line(lw_tree_derivatives *d, int *places) {
+    const lw_model *model = d->model;
+    lw_tree_flat *f = &d->flat;
+    lw_arena *arena = d->arena;
+    const size_t nv = (size_t)model->nv + 1, n = (size_t)model->body_count + 1;
+    int *motion = LW_NEW(arena, int, nv), *position = LW_NEW(arena, int, nv), *end = LW_NEW(arena, int, nv),
+        *length = LW_NEW(arena, int, nv), *own = LW_NEW(arena, int, nv), *up = LW_NEW(arena, int, nv),
+        *parent = LW_NEW(arena, int, n), *child = LW_NEW(arena, int, n), *next = LW_NEW(arena, int, n),
+        *last = LW_NEW(arena, int, n), *count = LW_NEW(arena, int, n), *body = LW_NEW(arena, int, nv);
+    bool *fixed = LW_NEW(arena, bool, nv);
+    if (lw_arena_failed(arena)) return;
+    for (int i = model->body_count; i > 0; i--) { /* last[i]: the last place on its path, count: how many */
+        const int from = model->links[i].parent;
+        parent[i] = from;
+        next[i] = child[from];
+        child[from] = i;
+    }
+    last[0] = -1;
+    for (int i = child[0], place = 0; i > 0;) {
+        const lw_link *link = &model->links[i];
+        last[i] = last[link->parent];
+        count[i] = count[link->parent] + link->joint.nv;
+        for (int k = 0; k < link->joint.nv; k++, place++) {
+            const int speed = link->v + k;
+            d->motions[speed].body = i, d->motions[speed].component = k;
+            places[speed] = place;
+            body[speed] = i;
+            motion[place] = speed;
+            position[place] = count[link->parent] + k;
+            length[place] = count[i], own[place] = link->joint.nv;
+            up[place] = last[i];
+            fixed[place] = link->prescribed >> k & 1;
+            last[i] = place;
+        }
+        if (count[i] > f->deepest) f->deepest = count[i];
+        int to = child[i];
+        for (int at = i; to == 0 && at > 0; at = model->links[at].parent) { /* All of it has been passed. */
+            for (int k = 0; k < model->links[at].joint.nv; k++) end[places[model->links[at].v + k]] = place;
+            to = next[at];
+        }
+        i = to;
+    }
+    f->serial = true;
+    for (int k = 0; k < model->nv; k++) f->serial &= motion[k] == k && position[k] == k;
+    f->motion = motion, f->position = position, f->end = end, f->length = length, f->own = own, f->up = up;
+    f->parent = parent, f->body = body, f->fixed = fixed;
+}
+
+/* Do forces depend on motions of other branches? */
+static bool branches_act(const lw_model *model) {
+    if (model->values.count > 0) return true;
+    for (int k = 0; k < model->force_count; k++)
+        if (!lw_force_in_joint(&model->forces[k])) return true;
+    return false;
+}
+
+/* Which blocks of the solution are not zero on the way inwards, and which are wanted on the way outwards. */
+static void mark_blocks(lw_tree_derivatives *d, const int *places) {
+    lw_tree_flat *f = &d->flat;
+    const bool full = branches_act(d->model);
+    const int nv = f->nv;
+    const size_t blocks = (size_t)f->block_count;
+    unsigned char *inward = LW_NEW(d->arena, unsigned char, ((size_t)nv + 1) * blocks),
+                  *outward = LW_NEW(d->arena, unsigned char, ((size_t)nv + 1) * blocks);
+    f->inward = inward, f->outward = outward;
+    if (lw_arena_failed(d->arena)) return;
+    for (int i = 0; i < nv; i++)
+        for (int c = 0; c < f->units + nv; c++) {
+            const size_t at = (size_t)i * blocks + (size_t)(c / LW_FLAT_BLOCK);
+            const bool unit = c >= f->units, other = !unit && (full || c >= 2 * nv);
+            const int speed = unit ? c - f->units : c < nv ? c : c < 2 * nv ? c - nv : 0;
+            const int j = places[speed];
+            inward[at] |= other || (j >= i && j < f->end[i]) || (!unit && j < i && i < f->end[j]);
+            outward[at] |= !unit || speed >= f->motion[i];
+        }
+}
+
+/* Zeros that begin at a cache line: a vector then never lies in two. */
+static double *aligned(lw_arena *arena, size_t count) {
+    double *at = LW_NEW(arena, double, count + 8);
+    while (at && (uintptr_t)at % 64 != 0) at++;
+    return at;
+}
+
+static void make_flat(lw_tree_derivatives *d) {
+    const lw_model *model = d->model;
+    lw_tree_flat *f = &d->flat;
+    lw_arena *arena = d->arena;
+    const size_t nv = (size_t)model->nv, n = (size_t)model->body_count + 1;
+    f->body_count = model->body_count, f->nv = model->nv;
+    f->body_stride = padded(n + 8), f->motion_stride = padded(nv + 8);
+    int *places = LW_NEW(arena, int, nv + 1); /* of the motions */
+    if (!places) return;
+    make_line(d, places);
+    if (lw_arena_failed(arena)) return;
+    f->path_stride = padded((size_t)f->deepest + 8);
+    f->units = padded((size_t)d->columns);
+    f->right_stride = f->units + padded(nv);
+    f->plain_blocks = f->units / LW_FLAT_BLOCK, f->block_count = f->right_stride / LW_FLAT_BLOCK;
+    f->bodies = aligned(arena, (size_t)f->body_stride * LW_BODY_ROWS);
+    f->motions = aligned(arena, (size_t)f->motion_stride * LW_MOTION_ROWS);
+    f->path = f->serial ? f->motions : aligned(arena, (size_t)f->path_stride * LW_PATH_ROWS);
+    f->mass = aligned(arena, (nv + 1) * (size_t)f->path_stride);
+    f->L = aligned(arena, (nv + 1) * (size_t)f->path_stride);
+    f->pivot = LW_NEW(arena, double, nv + 1);
+    f->inverse = LW_NEW(arena, double, nv + 1);
+    f->right = aligned(arena, (nv + 1) * (size_t)f->right_stride);
+    d->T = f->right, d->stride = f->right_stride, d->units = f->units;
+    f->stack = LW_NEW(arena, int, f->deepest + 1);
+    int *run = LW_NEW(arena, int, nv + 1);
+    f->run = run;
+    for (int k = 0; k < 4; k++) d->lanes[k] = aligned(arena, (size_t)f->path_stride);
+    mark_blocks(d, places);
+    if (lw_arena_failed(arena)) return;
+    const int width = d->simd->width;
+    for (int k = 0; k < model->nv; k++) {
+        run[k] = f->body[k];
+        for (int l = 1; l < width && k + l < model->nv; l++)
+            if (f->body[k + l] != f->body[k] + l) run[k] = -1;
+    }
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_rigid_inertia *I = &model->links[i].inertia;
+        double *to = f->bodies + (size_t)LW_BODY_OWN * (size_t)f->body_stride + i;
+        const size_t stride = (size_t)f->body_stride;
+        to[0] = I->mass;
+        for (size_t k = 0; k < 3; k++) to[(1 + k) * stride] = I->moment[k];
+        for (size_t k = 0; k < 6; k++) to[(4 + k) * stride] = I->second[k];
+    }
+}
 
 lw_tree_derivatives *lw_tree_derivatives_create(const lw_model *model, lw_arena *arena, lw_data *data) {
     lw_tree_derivatives *d = LW_NEW(arena, lw_tree_derivatives, 1);
@@ -23,20 +169,18 @@ lw_tree_derivatives *lw_tree_derivatives_create(const lw_model *model, lw_arena 
     const size_t n = (size_t)model->body_count + 1, nv = (size_t)model->nv;
     const size_t columns = 2 * nv + (size_t)model->values.input_count + (size_t)model->values.state_count;
     *d = (lw_tree_derivatives){.arena = arena, .model = model, .data = data, .columns = (int)columns};
+    d->simd = lw_tree_simd_widest();
+    d->acting = model->force_count + model->closure_count + model->constraint_count > 0;
     d->motions = LW_NEW(arena, lw_motion_column, nv + 1);
     d->V = LW_NEW(arena, double, 6 * n);
     d->A = LW_NEW(arena, double, 6 * n);
-    d->inertia = LW_NEW(arena, lw_rigid_inertia, n);
-    d->F = LW_NEW(arena, double, 6 * n);
-    d->B = LW_NEW(arena, double, 9 * n);
-    d->p = LW_NEW(arena, double, 3 * n);
     d->mass = LW_NEW(arena, double, nv *nv + 1);
-    d->T = LW_NEW(arena, double, nv *columns + 1);
     d->values = LW_NEW(arena, double, (size_t)model->values.count *columns + 1);
     d->slopes = LW_NEW(arena, double, model->values.count + 1);
     d->row = LW_NEW(arena, double, columns + 1);
     d->side = LW_NEW(arena, unsigned char, n);
     d->path = LW_NEW(arena, int, n);
+    if (!lw_arena_failed(arena)) make_flat(d);
     return lw_arena_failed(arena) ? NULL : d;
 }
 
@@ -94,181 +238,283 @@ static void choose_origin(lw_tree_derivatives *d) {
     for (int i = 1; i <= n; i++) lw_v3_axpy(1.0 / n, d->data->world[i].p, d->origin);
 }
 
-static void kinematics(lw_tree_derivatives *d, const double *vdot) {
+/* --- outwards -------------------------------------------------------------------------------------- */
+
+static inline void scatter(double *to, size_t stride, int count, const double *x) {
+    for (int k = 0; k < count; k++) to[(size_t)k * stride] = x[k];
+}
+static inline void collect(const double *from, size_t stride, int count, double *x) {
+    for (int k = 0; k < count; k++) x[k] = from[(size_t)k * stride];
+}
+
+/* The three motions of a ball, from component `first` on, made at once; V, A of what carries them become those
+ * behind them. */
+static void pass_ball(lw_tree_derivatives *d, const lw_link *link, int first, const double *S,
+                      const double *vdot, double V[6], double A[6]) {
+    const size_t stride = (size_t)d->flat.motion_stride;
+    const double *v = d->data->v + link->v;
+    double rate[6] = {0}, turn[6], base[6], base_rate[6];
+    memcpy(base, V, sizeof base);
+    memcpy(base_rate, A, sizeof base_rate);
+    for (int k = first; k < first + 3; k++) {
+        lw_v6_axpy(v[k], S + 6 * k, rate);
+        lw_v6_axpy(vdot[k], S + 6 * k, A);
+    }
+    lw_twist_cross(base, rate, turn);
+    for (int c = 0; c < 6; c++) V[c] += rate[c], A[c] += turn[c];
+    if (link->joint.inverse) { /* Its columns do not move with the ball. */
+        memcpy(base, V, sizeof base);
+        memcpy(base_rate, A, sizeof base_rate);
+    }
+    for (int k = first; k < first + 3; k++) {
+        double *to = d->flat.motions + link->v + k, P[6];
+        lw_twist_cross(base, S + 6 * k, P);
+        scatter(to + LW_FLAT_S * stride, stride, 6, S + 6 * k);
+        scatter(to + LW_FLAT_P * stride, stride, 6, P);
+        scatter(to + LW_FLAT_V * stride, stride, 6, base);
+        scatter(to + LW_FLAT_A * stride, stride, 6, base_rate);
+    }
+}
+
+/* The same for a single motion: its rate turns with what carries it, S' = P v. */
+static inline void pass_one(lw_tree_derivatives *d, int speed, const double S[6], double vdot, double V[6],
+                            double A[6]) {
+    const size_t stride = (size_t)d->flat.motion_stride;
+    const double v = d->data->v[speed];
+    double *to = d->flat.motions + speed, P[6];
+    lw_twist_cross(V, S, P);
+    for (size_t c = 0; c < 6; c++) {
+        to[(LW_FLAT_S + c) * stride] = S[c];
+        to[(LW_FLAT_P + c) * stride] = P[c];
+        to[(LW_FLAT_V + c) * stride] = V[c];
+        to[(LW_FLAT_A + c) * stride] = A[c];
+        V[c] += v * S[c];
+        A[c] += vdot * S[c] + v * P[c];
+    }
+}
+
+/* D = (V- + V+) x S of the motions of a ball, from 2 P. */
+static void mend_ball(lw_tree_derivatives *d, const lw_link *link, int first) {
+    const size_t stride = (size_t)d->flat.motion_stride;
+    double *motions = d->flat.motions + link->v, rate[6] = {0}, S[6], turn[6];
+    for (int k = first; k < first + 3; k++) {
+        collect(motions + k + LW_FLAT_S * stride, stride, 6, S);
+        lw_v6_axpy((link->joint.inverse ? -1 : 1) * d->data->v[link->v + k], S, rate);
+    }
+    for (int k = first; k < first + 3; k++) {
+        double *D = motions + k + LW_FLAT_D * stride;
+        collect(motions + k + LW_FLAT_S * stride, stride, 6, S);
+        lw_twist_cross(rate, S, turn);
+        for (size_t c = 0; c < 6; c++) D[c * stride] += turn[c];
+    }
+}
+
+static void outwards(lw_tree_derivatives *d, const double *vdot) {
     const lw_model *model = d->model;
     const lw_data *data = d->data;
+    const size_t stride = (size_t)d->flat.body_stride;
     memset(d->V, 0, 6 * sizeof *d->V);
     lw_v3_set(d->A, 0, 0, 0);
     for (int k = 0; k < 3; k++) d->A[3 + k] = -model->gravity[k];
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
+        const lw_joint *joint = &link->joint;
         const lw_pose *world = &data->world[i];
-        double S[6 * LW_JOINT_MAX_V], p[3];
+        double S[6 * LW_JOINT_MAX_V], p[3], *to = d->flat.bodies + i, *V = d->V + 6 * i, *A = d->A + 6 * i;
         lw_v3_sub(world->p, d->origin, p);
-        for (int k = 0; k < link->joint.nv; k++)
-            lw_twist_to_parent(world->R, p, data->S + 6 * (link->v + k), S + 6 * k);
-        memcpy(d->V + 6 * i, d->V + 6 * link->parent, 6 * sizeof *d->V);
-        memcpy(d->A + 6 * i, d->A + 6 * link->parent, 6 * sizeof *d->A);
-        lw_motion_columns(&link->joint, S, data->v + link->v, vdot + link->v, d->V + 6 * i, d->A + 6 * i,
-                          d->motions + link->v);
-        for (int k = 0; k < link->joint.nv; k++)
-            d->motions[link->v + k].body = i, d->motions[link->v + k].component = k;
+        memcpy(V, d->V + 6 * link->parent, 6 * sizeof *V);
+        memcpy(A, d->A + 6 * link->parent, 6 * sizeof *A);
+        if (link->kernel < LW_KERNEL_PRISMATIC) {
+            const int a = link->kernel;
+            for (int k = 0; k < 3; k++) S[k] = (double)link->sign * world->R[3 * k + a];
+            lw_v3_cross(p, S, S + 3);
+            pass_one(d, link->v, S, vdot[link->v], V, A);
+        } else {
+            const bool ball = lw_joint_describe(joint->type)->ball;
+            const int single = ball ? joint->nv - 3 : joint->nv;
+            for (int k = 0; k < joint->nv; k++)
+                lw_twist_to_parent(world->R, p, data->S + 6 * (link->v + k), S + 6 * k);
+            if (joint->inverse) {
+                if (ball) pass_ball(d, link, single, S, vdot + link->v, V, A);
+                for (int k = single - 1; k >= 0; k--)
+                    pass_one(d, link->v + k, S + 6 * k, vdot[link->v + k], V, A);
+            } else {
+                for (int k = 0; k < single; k++) pass_one(d, link->v + k, S + 6 * k, vdot[link->v + k], V, A);
+                if (ball) pass_ball(d, link, single, S, vdot + link->v, V, A);
+            }
+        }
+        scatter(to + LW_BODY_R * stride, stride, 9, world->R);
+        scatter(to + LW_BODY_P * stride, stride, 3, p);
+        scatter(to + LW_BODY_V * stride, stride, 6, V);
+        scatter(to + LW_BODY_A * stride, stride, 6, A);
+    }
+    d->simd->columns(&d->flat);
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_joint *joint = &model->links[i].joint;
+        if (lw_joint_describe(joint->type)->ball) mend_ball(d, &model->links[i], joint->nv - 3);
     }
 }
 
-/* --- bodies ---------------------------------------------------------------------------------------- */
+/* The columns one by one, for what acts between bodies. */
+static void list_motions(lw_tree_derivatives *d) {
+    const size_t stride = (size_t)d->flat.motion_stride;
+    for (int k = 0; k < d->model->nv; k++) {
+        const double *from = d->flat.motions + k;
+        collect(from + LW_FLAT_S * stride, stride, 6, d->motions[k].S);
+        collect(from + LW_FLAT_P * stride, stride, 6, d->motions[k].P);
+        collect(from + LW_FLAT_C * stride, stride, 6, d->motions[k].C);
+        collect(from + LW_FLAT_D * stride, stride, 6, d->motions[k].D);
+    }
+}
 
-/* B of one body (12): B x = (B11 a; 2 a x p) for x = (a; l), with p its linear momentum and B11 = 2 (tr(G) 1
- * - G), G = sum of m u r' over its particles at r with velocity u. Adds the part of a moment that holds an
- * idle spin, -H (w x a). */
-static void operator_of(const lw_rigid_inertia *I, const double V[6], double B[9], double p[3]) {
-    const double *J = I->second, *w = V, half = 0.5 * (J[0] + J[1] + J[2]);
-    const double E[9] = {half - J[0], -J[3], -J[4], -J[3], half - J[1], -J[5], -J[4], -J[5], half - J[2]};
-    double G[9];
+/* --- inwards --------------------------------------------------------------------------------------- */
+
+/* The moment H that holds an idle spin has no gyroscopic torque: takes w x H w from F, and from B11 the part
+ * of H, 2 (tr(G) 1 - G) with G = w~ E, and H w~. */
+static void mend_idle(lw_tree_derivatives *d, int i) {
+    const size_t stride = (size_t)d->flat.body_stride;
+    double *sum = d->flat.bodies + LW_BODY_SUM * stride + i, *B = sum + LW_SUM_B * stride;
+    const double *w = d->V + 6 * i;
+    double H[6], momentum[3], torque[3], G[9];
+    lw_s3_rotate(d->data->world[i].R, d->model->bodies[i].held, H);
+    lw_s3_mul_v(H, w, momentum);
+    lw_v3_cross(w, momentum, torque);
+    for (size_t k = 0; k < 3; k++) sum[(LW_SUM_F + k) * stride] -= torque[k];
+    const double half = 0.5 * (H[0] + H[1] + H[2]);
+    const double E[9] = {half - H[0], -H[3], -H[4], -H[3], half - H[1], -H[5], -H[4], -H[5], half - H[2]};
     for (int j = 0; j < 3; j++) {
-        const double column[3] = {E[j], E[3 + j], E[6 + j]};
         double turned[3];
-        lw_v3_cross(w, column, turned);
-        for (int i = 0; i < 3; i++) G[3 * i + j] = turned[i] + V[3 + i] * I->moment[j];
+        lw_v3_cross(w, E + 3 * j, turned);
+        for (int k = 0; k < 3; k++) G[3 * k + j] = turned[k];
     }
     const double trace = G[0] + G[4] + G[8];
-    for (int k = 0; k < 9; k++) B[k] = 2 * ((k % 4 == 0 ? trace : 0) - G[k]);
-    lw_v3_cross(w, I->moment, p);
-    lw_v3_axpy(I->mass, V + 3, p);
-}
-
-static void body(lw_tree_derivatives *d, int i) {
-    const lw_model *model = d->model;
-    const lw_pose *world = &d->data->world[i];
-    const double *V = d->V + 6 * i, *A = d->A + 6 * i;
-    double p[3], h[6], *F = d->F + 6 * i, turn[6], *B = d->B + 9 * i;
-    lw_v3_sub(world->p, d->origin, p);
-    memset(&d->inertia[i], 0, sizeof d->inertia[i]);
-    lw_rigid_add_to_parent(world->R, p, &model->links[i].inertia, &d->inertia[i]);
-    lw_rigid_inertia I = d->inertia[i];
-    const double *held = model->bodies[i].held;
-    if (model->idle_count) {
-        const lw_rigid_inertia own = lw_true_inertia(model, i);
-        memset(&I, 0, sizeof I);
-        lw_rigid_add_to_parent(world->R, p, &own, &I);
-    }
-    lw_rigid_mul(&d->inertia[i], A, F); /* The moment that holds an idle spin has no gyroscopic torque. */
-    lw_rigid_mul(&I, V, h);
-    lw_wrench_cross(V, h, turn);
-    for (int k = 0; k < 6; k++) F[k] += turn[k];
-    operator_of(&I, V, B, d->p + 3 * i);
-    if (!model->idle_count) return;
-    double H[6];
-    lw_s3_rotate(world->R, held, H);
+    for (size_t k = 0; k < 9; k++) B[k * stride] -= 2 * ((k % 4 == 0 ? trace : 0) - G[k]);
     for (int j = 0; j < 3; j++) {
         const double unit[3] = {j == 0, j == 1, j == 2};
-        double across[3], torque[3];
-        lw_v3_cross(V, unit, across);
+        double across[3];
+        lw_v3_cross(w, unit, across);
         lw_s3_mul_v(H, across, torque);
-        for (int k = 0; k < 3; k++) B[3 * k + j] -= torque[k];
+        for (size_t k = 0; k < 3; k++) B[(3 * k + (size_t)j) * stride] -= torque[k];
     }
 }
 
-static void add_to_parent(lw_tree_derivatives *d, int i) {
-    const int to = d->model->links[i].parent;
-    lw_rigid_inertia *I = &d->inertia[to], *own = &d->inertia[i];
-    I->mass += own->mass;
-    for (int k = 0; k < 3; k++) I->moment[k] += own->moment[k], d->p[3 * to + k] += d->p[3 * i + k];
-    for (int k = 0; k < 6; k++) I->second[k] += own->second[k], d->F[6 * to + k] += d->F[6 * i + k];
-    for (int k = 0; k < 9; k++) d->B[9 * to + k] += d->B[9 * i + k];
+static void inwards(lw_tree_derivatives *d) {
+    const lw_tree_flat *f = &d->flat;
+    const size_t stride = (size_t)f->body_stride;
+    double *sums = f->bodies + LW_BODY_SUM * stride;
+    d->simd->bodies(f);
+    for (int i = 1; i <= f->body_count && d->model->idle_count; i++) mend_idle(d, i);
+    for (int i = f->body_count; i > 0; i--) {
+        if (f->parent[i] == 0) continue;
+        const double *own = sums + i;
+        double *to = sums + f->parent[i];
+        for (size_t k = 0; k < LW_SUM_ROWS; k++) to[k * stride] += own[k * stride];
+    }
+    d->simd->handed(f);
 }
 
 /* --- pairs of motions ------------------------------------------------------------------------------ */
 
-/* What motion k hands to the motions that carry it (13, 14). */
-typedef struct handed {
-    double U[6], b[3];   /* I S, and the angular part of B'S, whose linear part is zero */
-    double wq[6], wv[6]; /* wrenches of its own motion and speed */
-} handed;
-
-static void hand(const lw_tree_derivatives *d, const lw_motion_column *m, handed *out) {
-    const int i = m->body;
-    const lw_rigid_inertia *I = &d->inertia[i];
-    const double *B = d->B + 9 * i, *p = d->p + 3 * i;
-    double part[3], turn[6];
-    lw_rigid_mul(I, m->S, out->U);
-    lw_m3_tmul_v(B, m->S, out->b);
-    lw_v3_cross(p, m->S + 3, part);
-    lw_v3_axpy(2, part, out->b);
-    lw_rigid_mul(I, m->C, out->wq);
-    lw_rigid_mul(I, m->D, out->wv);
-    lw_m3_mul_v(B, m->P, part);
-    lw_v3_add(out->wq, part, out->wq);
-    lw_v3_cross(m->P, p, part);
-    lw_v3_axpy(2, part, out->wq + 3);
-    lw_m3_mul_v(B, m->S, part);
-    lw_v3_add(out->wv, part, out->wv);
-    lw_v3_cross(m->S, p, part);
-    lw_v3_axpy(2, part, out->wv + 3);
-    lw_wrench_cross(m->S, d->F + 6 * i, turn);
-    for (int c = 0; c < 6; c++) out->wq[c] += turn[c];
-}
-
-/* The entries of motions of the same joint. */
-static void same_joint(lw_tree_derivatives *d, int k, const handed *own) {
-    const lw_motion_column *m = &d->motions[k];
-    const lw_link *link = &d->model->links[m->body];
-    const size_t columns = (size_t)d->columns, nv = (size_t)d->model->nv;
+/* Motions of one joint that do not move with each other: in (13) the turning of F remains. */
+static void mend_joint(lw_tree_derivatives *d, int k) {
+    const lw_link *link = &d->model->links[d->motions[k].body];
+    const size_t stride = (size_t)d->flat.motion_stride, body = (size_t)d->flat.body_stride;
+    const double *motions = d->flat.motions;
+    double S[6], F[6], other[6], turn[6];
+    collect(motions + k, stride, 6, S);
+    collect(d->flat.bodies + (LW_BODY_SUM + LW_SUM_F) * body + d->motions[k].body, body, 6, F);
     for (int j = link->v; j < link->v + link->joint.nv; j++) {
-        const lw_motion_column *other = &d->motions[j];
-        double *T = d->T + (size_t)k * columns + j;
-        T[0] = lw_v6_dot(own->U, other->C) + lw_v3_dot(own->b, other->P);
-        T[nv] = lw_v6_dot(own->U, other->D) + lw_v3_dot(own->b, other->S);
-        d->mass[(size_t)k * nv + (size_t)j] = lw_v6_dot(own->U, other->S);
-        if (lw_column_moves(&link->joint, other->component, m->component)) continue;
-        double turn[6];
-        lw_wrench_cross(other->S, d->F + 6 * m->body, turn);
-        T[0] += lw_v6_dot(m->S, turn);
+        if (j == k || lw_column_moves(&link->joint, d->motions[j].component, d->motions[k].component))
+            continue;
+        collect(motions + j, stride, 6, other);
+        lw_wrench_cross(other, F, turn);
+        d->T[(size_t)k * (size_t)d->stride + (size_t)j] += lw_v6_dot(S, turn);
     }
 }
 
+/* The motions of a joint, on the path of all that it carries. */
+static void extend_path(const lw_tree_flat *f, int place) {
+    const double *from = f->motions + f->motion[place];
+    double *to = f->path + f->position[place];
+    for (size_t row = 0; row < LW_PATH_ROWS; row++)
+        to[row * (size_t)f->path_stride] = from[row * (size_t)f->motion_stride];
+    f->stack[f->position[place]] = f->motion[place];
+}
+
 static void pairs(lw_tree_derivatives *d) {
-    const lw_model *model = d->model;
-    const size_t columns = (size_t)d->columns, nv = (size_t)model->nv;
-    for (int k = 0; k < model->nv; k++) {
-        const lw_motion_column *m = &d->motions[k];
-        handed own;
-        hand(d, m, &own);
-        same_joint(d, k, &own);
-        if (model->armature) d->mass[(size_t)k * nv + (size_t)k] += model->armature[k];
-        double *Tk = d->T + (size_t)k * columns, *Mk = d->mass + (size_t)k * nv;
-        for (int i = model->links[m->body].parent; i > 0; i = model->links[i].parent) {
-            const lw_link *link = &model->links[i];
-            for (int j = link->v; j < link->v + link->joint.nv; j++) {
-                const lw_motion_column *up = &d->motions[j];
-                double *Tj = d->T + (size_t)j * columns + k;
-                Tk[j] = lw_v6_dot(own.U, up->C) + lw_v3_dot(own.b, up->P);
-                Tk[nv + (size_t)j] = lw_v6_dot(own.U, up->D) + lw_v3_dot(own.b, up->S);
-                Tj[0] = lw_v6_dot(up->S, own.wq);
-                Tj[nv] = lw_v6_dot(up->S, own.wv);
-                Mk[j] = d->mass[(size_t)j * nv + (size_t)k] = lw_v6_dot(own.U, up->S);
+    const lw_tree_flat *f = &d->flat;
+    const size_t columns = (size_t)d->columns, stride = (size_t)d->stride, nv = (size_t)f->nv;
+    const int path_stride = f->serial ? f->motion_stride : f->path_stride;
+    for (int place = 0; place < f->nv; place++) {
+        const int k = f->motion[place], length = f->length[place], own = f->own[place];
+        const int before = length - own, *path = f->stack;
+        double *mass = f->mass + (size_t)place * (size_t)f->path_stride;
+        double *Tk = d->T + (size_t)k * stride, *down = d->T + k;
+        for (int l = 0; !f->serial && l < own && f->position[place] == before; l++) extend_path(f, place + l);
+        /* In a chain rows go to T at once. What vectors write beyond them is written later, or cleared. */
+        d->simd->pairs(f, f->path, path_stride, k, length,
+                       (double *[5]){f->serial ? Tk : d->lanes[0], f->serial ? Tk + nv : d->lanes[1],
+                                     d->lanes[2], d->lanes[3], mass});
+        if (f->serial) {
+            for (size_t c = 2 * nv; c < columns; c++) Tk[c] = 0;
+            for (int l = 0; l < before; l++, down += stride)
+                down[0] = d->lanes[2][l], down[nv] = d->lanes[3][l];
+        } else {
+            for (int l = 0; l < length; l++)
+                Tk[path[l]] = d->lanes[0][l], Tk[nv + (size_t)path[l]] = d->lanes[1][l];
+            for (int l = 0; l < before; l++) {
+                double *at = down + (size_t)path[l] * stride;
+                at[0] = d->lanes[2][l], at[nv] = d->lanes[3][l];
             }
         }
+        if (own > 1) mend_joint(d, k);
+        if (d->model->armature) mass[f->position[place]] += d->model->armature[k];
     }
 }
 
 void lw_tree_derivatives_inertia(lw_tree_derivatives *d, double t, const double *vdot) {
     const lw_model *model = d->model;
     const size_t nv = (size_t)model->nv;
-    d->t = t;
+    d->t = t, d->vdot = vdot;
     lw_velocities(model, d->data);
     lw_world_poses(model, d->data);
     choose_origin(d);
-    kinematics(d, vdot);
-    memset(d->T, 0, nv * (size_t)d->columns * sizeof *d->T);
-    memset(d->mass, 0, nv * nv * sizeof *d->mass);
-    for (int i = 1; i <= model->body_count; i++) body(d, i);
-    for (int i = model->body_count; i > 0; i--)
-        if (model->links[i].parent > 0) add_to_parent(d, i);
+    outwards(d, vdot);
+    if (d->acting) list_motions(d);
+    inwards(d);
+    for (size_t k = 0; k < nv && !d->flat.serial; k++)
+        memset(d->T + k * (size_t)d->stride, 0, (size_t)d->columns * sizeof *d->T);
     pairs(d);
 }
 
-void lw_tree_derivatives_prescribe(lw_tree_derivatives *d, int rows, double *matrix) {
+void lw_tree_derivatives_mass(lw_tree_derivatives *d) {
+    const lw_tree_flat *f = &d->flat;
+    const size_t nv = (size_t)f->nv;
+    memset(d->mass, 0, nv * nv * sizeof *d->mass);
+    for (int place = 0; place < f->nv; place++) {
+        const double *row = f->mass + (size_t)place * (size_t)f->path_stride;
+        const size_t k = (size_t)f->motion[place];
+        for (int i = place; i >= 0; i = f->up[i]) {
+            const size_t j = (size_t)f->motion[i];
+            d->mass[k * nv + j] = d->mass[j * nv + k] = row[f->position[i]];
+        }
+    }
+}
+
+/* --- forward dynamics ------------------------------------------------------------------------------ */
+
+bool lw_tree_derivatives_solve(lw_tree_derivatives *d, bool units) {
+    const lw_tree_flat *f = &d->flat;
+    if (d->simd->factor(f)) return false;
+    for (int k = 0; k < f->nv && units; k++) {
+        double *to = d->T + (size_t)k * (size_t)d->stride + d->units;
+        memset(to, 0, (size_t)(d->stride - d->units) * sizeof *to);
+        to[k] = 1;
+    }
+    return d->simd->solve(f, units ? f->block_count : f->plain_blocks);
+}
+
+void lw_tree_derivatives_prescribe(lw_tree_derivatives *d, int rows, int stride, double *matrix) {
     const lw_model *model = d->model;
     if (!model->motion_count) return;
     for (int i = 1; i <= model->body_count; i++)
@@ -276,146 +522,8 @@ void lw_tree_derivatives_prescribe(lw_tree_derivatives *d, int rows, double *mat
             if (!(model->links[i].prescribed >> k & 1)) continue;
             const size_t j = (size_t)(model->links[i].v + k);
             for (int r = 0; r < rows; r++) {
-                double *row = matrix + (size_t)r * (size_t)d->columns;
+                double *row = matrix + (size_t)r * (size_t)stride;
                 row[j] = row[j + (size_t)model->nv] = 0;
             }
         }
-}
-
-/* --- pairs of bodies ------------------------------------------------------------------------------- */
-
-enum { PLUS = 1, MINUS = 2 };
-
-/* Marks the bodies on the ways from ground to both bodies and lists them; returns how many there are. */
-static int mark(lw_tree_derivatives *d, const lw_pair *pair) {
-    int count = 0;
-    for (int side = PLUS; side <= MINUS; side++)
-        for (int i = side == PLUS ? pair->plus : pair->minus; i > 0; i = d->model->links[i].parent) {
-            if (!d->side[i]) d->path[count++] = i;
-            d->side[i] |= (unsigned char)side;
-        }
-    return count;
-}
-
-static void unmark(lw_tree_derivatives *d, int count) {
-    for (int k = 0; k < count; k++) d->side[d->path[k]] = 0;
-}
-
-/* What a motion or (speed) the speed of column m changes on a body that it carries. */
-static void vary(const lw_tree_derivatives *d, const lw_motion_column *m, int body, bool speed,
-                 lw_variation *out) {
-    const double *V = d->V + 6 * body, *A = d->A + 6 * body;
-    double part[6];
-    if (speed) {
-        memset(out->place, 0, sizeof out->place);
-        memcpy(out->V, m->S, sizeof out->V);
-        lw_twist_cross(m->S, V, out->A);
-        lw_v6_axpy(1, m->D, out->A);
-        return;
-    }
-    memcpy(out->place, m->S, sizeof out->place);
-    lw_twist_cross(m->S, V, out->V);
-    lw_v6_axpy(1, m->P, out->V);
-    lw_twist_cross(m->S, A, out->A);
-    lw_twist_cross(m->P, V, part);
-    for (int c = 0; c < 6; c++) out->A[c] += part[c] + m->C[c];
-}
-
-/* Does column k move with motion j, both on the ways to the bodies of a pair? */
-static bool moves_with(const lw_tree_derivatives *d, int k, int j) {
-    const lw_motion_column *a = &d->motions[j], *b = &d->motions[k];
-    if (a->body == b->body)
-        return lw_column_moves(&d->model->links[a->body].joint, a->component, b->component);
-    return a->body < b->body && d->side[a->body] & d->side[b->body];
-}
-
-/* The change of the pair's generalised forces in one column. */
-static void add_column(lw_tree_derivatives *d, const lw_pair *pair, int count, int j, bool speed,
-                       const double dW[6]) {
-    const size_t columns = (size_t)d->columns, column = (size_t)j + (speed ? (size_t)d->model->nv : 0);
-    double turned[6];
-    if (!speed) lw_wrench_cross(d->motions[j].S, pair->W, turned); /* (S_j x S_k) . W = -S_k . (S_j x* W) */
-    for (int b = 0; b < count; b++) {
-        const int i = d->path[b];
-        const lw_link *link = &d->model->links[i];
-        if (d->side[i] == (PLUS | MINUS)) continue;
-        const double sign = d->side[i] == PLUS ? 1 : -1;
-        for (int k = link->v; k < link->v + link->joint.nv; k++) {
-            double force = lw_v6_dot(d->motions[k].S, dW);
-            if (!speed && moves_with(d, k, j)) force -= lw_v6_dot(d->motions[k].S, turned);
-            d->T[(size_t)k * columns + column] -= sign * force;
-        }
-    }
-}
-
-void lw_pair_derivatives(lw_tree_derivatives *d, const lw_pair *pair, lw_pair_change *change,
-                         const void *context, const lw_row_matrices *matrices) {
-    static const lw_variation none;
-    const int count = mark(d, pair), nv = d->model->nv;
-    for (int b = 0; b < count; b++) {
-        const int i = d->path[b], side = d->side[i];
-        const lw_link *link = &d->model->links[i];
-        if (pair->invariant && side == (PLUS | MINUS)) continue;
-        for (int j = link->v; j < link->v + link->joint.nv; j++)
-            for (int speed = 0; speed < 2; speed++) {
-                lw_variation plus = none, minus = none;
-                double dW[6] = {0}, rows[12] = {0};
-                if (side & PLUS) vary(d, &d->motions[j], pair->plus, speed, &plus);
-                if (side & MINUS) vary(d, &d->motions[j], pair->minus, speed, &minus);
-                change(context, &plus, &minus, dW, rows);
-                add_column(d, pair, count, j, speed, dW);
-                for (int r = 0; matrices && r < pair->count; r++) {
-                    const size_t at =
-                        (size_t)(pair->first + r) * (size_t)d->columns + (size_t)(j + speed * nv);
-                    matrices->accelerations[at] += rows[r];
-                    matrices->velocities[at] += rows[6 + r];
-                }
-            }
-    }
-    unmark(d, count);
-}
-
-void lw_pair_wrench(lw_tree_derivatives *d, const lw_pair *pair, const double W[6], const double *row) {
-    const int count = mark(d, pair);
-    for (int b = 0; b < count; b++) {
-        const int i = d->path[b];
-        const lw_link *link = &d->model->links[i];
-        if (d->side[i] == (PLUS | MINUS)) continue;
-        for (int k = link->v; k < link->v + link->joint.nv; k++) {
-            const double force = (d->side[i] == PLUS ? 1 : -1) * lw_v6_dot(d->motions[k].S, W);
-            double *T = d->T + (size_t)k * (size_t)d->columns;
-            for (int c = 0; c < d->columns && force != 0; c++) T[c] -= force * row[c];
-        }
-    }
-    unmark(d, count);
-}
-
-/* --- points ---------------------------------------------------------------------------------------- */
-
-void lw_point_of(const lw_tree_derivatives *d, int body, const double local[3], lw_point_motion *out) {
-    const lw_pose *world = &d->data->world[body];
-    const double *V = d->V + 6 * body, *A = d->A + 6 * body;
-    double x[3];
-    lw_pose_point(world->R, world->p, local, x);
-    lw_v3_sub(x, d->origin, out->x);
-    lw_v3_copy(V + 3, out->v);
-    lw_v3_add_cross(V, out->x, out->v);
-    lw_v3_copy(A + 3, out->a);
-    lw_v3_add_cross(A, out->x, out->a);
-    lw_v3_add_cross(V, out->v, out->a);
-}
-
-void lw_point_vary(const lw_tree_derivatives *d, int body, const lw_point_motion *point,
-                   const lw_variation *by, lw_point_motion *out) {
-    const double *V = d->V + 6 * body, *A = d->A + 6 * body;
-    lw_v3_copy(by->place + 3, out->x);
-    lw_v3_add_cross(by->place, point->x, out->x);
-    lw_v3_copy(by->V + 3, out->v);
-    lw_v3_add_cross(by->V, point->x, out->v);
-    lw_v3_add_cross(V, out->x, out->v);
-    lw_v3_copy(by->A + 3, out->a);
-    lw_v3_add_cross(by->A, point->x, out->a);
-    lw_v3_add_cross(A, out->x, out->a);
-    lw_v3_add_cross(by->V, point->v, out->a);
-    lw_v3_add_cross(V, out->v, out->a);
 }

@@ -7,6 +7,7 @@
 #ifndef LW_TREE_DERIVATIVES_H
 #define LW_TREE_DERIVATIVES_H
 
+#include "dynamics/tree_derivatives_simd.h"
 #include "model/data.h"
 #include "model/quantity/quantity.h"
 
@@ -29,32 +30,55 @@ typedef struct lw_tree_derivatives {
     const lw_model *model;
     lw_data *data;
     double t;
+    const double *vdot; /* the accelerations of the state */
     double origin[3];
     int columns;               /* 2 nv + inputs + user states */
-    lw_motion_column *motions; /* per speed */
+    lw_motion_column *motions; /* per speed; body and component alone if nothing acts between bodies */
     double *V, *A;             /* 6 per body, 0 .. n; A less gravity */
-    lw_rigid_inertia *inertia; /* 0 .. n, of a body and all that it carries */
-    double *F;                 /* 6 per body: its Newton-Euler wrench, of all that it carries; */
-    double *B;                 /* 9 and */
-    double *p;                 /* 3 per body: the operator of (12), likewise */
-    double *mass;              /* nv x nv, row by row, with the moments that hold idle spins */
-    double *T;                 /* nv x columns: of the forces that inverse dynamics gives */
-    double *values;            /* entries of the vector of values x columns */
-    double *slopes;            /* per entry of the vector of values */
-    double *row;               /* columns */
+    lw_tree_flat flat;         /* what runs on vectors, and the mass matrix along the paths */
+    const lw_tree_simd *simd;
+    bool acting;       /* Elements or rows act between bodies. */
+    double *lanes[5];  /* results of pairs */
+    double *mass;      /* nv x nv, row by row, with the moments that hold idle spins */
+    double *T;         /* nv x columns: of the forces that inverse dynamics gives */
+    int stride, units; /* from row to row of T; where the inverse of the mass matrix begins in them */
+    double *values;    /* entries of the vector of values x columns */
+    double *slopes;    /* per entry of the vector of values */
+    double *row;       /* columns */
     /* For analyses that ask for values beyond forces: derivatives of the accelerations of speeds, nv x
      * columns, or NULL; quantities without derivatives are NAN and not refused. */
     const double *accelerations;
     bool tolerant;
+    /* For derivatives of reactions, or NULL: of the wrenches that act on bodies, 6 x (columns + 1) per body, 0 ..
+     * n, and of those in cut joints, the same per closure; the last column is the wrench itself; closure_of: per
+     * joint; */
+    double *loads, *cut_loads;
+    int *closure_of;
+    /* and the wrenches of a unit of a row's multiplier: the row, the bodies, the wrench. */
+    struct lw_unit_wrench {
+        int row, plus, minus;
+        double W[6];
+    } * units_of_rows;
+    int unit_count;
     unsigned char *side; /* per body: a workspace for pairs */
     int *path;           /* likewise */
 } lw_tree_derivatives;
 
 lw_tree_derivatives *lw_tree_derivatives_create(const lw_model *model, lw_arena *arena, lw_data *data);
 
-/* Kinematics, mass matrix and the derivatives of ID(q, v, vdot) without force elements at the state in data
- * (lw_take_state), where vdot holds all accelerations. Overwrites mass and T. */
+/* Kinematics and the derivatives of ID(q, v, vdot) without force elements at the state in data
+ * (lw_take_state), where vdot holds all accelerations. Overwrites T, and flat.mass. */
 void lw_tree_derivatives_inertia(lw_tree_derivatives *d, double t, const double *vdot);
+/* The mass matrix, from flat.mass. */
+void lw_tree_derivatives_mass(lw_tree_derivatives *d);
+/* T = M^-1 T in place, and M^-1 behind `units` if that is wanted, on and above the diagonal. False: the mass
+ * matrix is singular, or T is not finite. */
+bool lw_tree_derivatives_solve(lw_tree_derivatives *d, bool units);
+/* An entry of M^-1. */
+static inline double lw_solved_unit(const lw_tree_derivatives *d, int row, int column) {
+    const int first = row < column ? row : column, second = row < column ? column : row;
+    return d->T[(size_t)first * (size_t)d->stride + (size_t)(d->units + second)];
+}
 /* Subtracts the derivatives of the forces of all elements but those at cut joints. */
 lw_status lw_tree_derivatives_forces(lw_tree_derivatives *d, lw_error *error);
 /* The generalised force of an element on a joint coordinate with value q and speed v, and its slopes; d->row
@@ -62,7 +86,7 @@ lw_status lw_tree_derivatives_forces(lw_tree_derivatives *d, lw_error *error);
 bool lw_joint_force_slopes(lw_tree_derivatives *d, const lw_force *force, double q, double v, double *value,
                            double *by_q, double *by_v);
 /* Sets the columns of prescribed motions and speeds to zero. */
-void lw_tree_derivatives_prescribe(lw_tree_derivatives *d, int rows, double *matrix);
+void lw_tree_derivatives_prescribe(lw_tree_derivatives *d, int rows, int stride, double *matrix);
 
 /* The rows of `values` for an order of the vector of values. */
 lw_status lw_value_derivatives(lw_tree_derivatives *d, const lw_value_order *order, lw_error *error);
@@ -86,6 +110,7 @@ typedef struct lw_pair {
     bool invariant;
     double W[6];
     int first, count; /* rows */
+    double *own;      /* 6 x (columns + 1), or NULL: the changes of W are added to it */
 } lw_pair;
 /* What the pair does for a variation of both bodies: dW and, if it has rows, the changes of these at the
  * level of accelerations, 6 numbers, and of velocities, 6 numbers behind them. */

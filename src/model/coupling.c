@@ -46,6 +46,20 @@ lw_coupling_value lw_coupling_term(const lw_constraint *constraint, int term, do
     return (lw_coupling_value){factor * c.value, factor * c.slope, factor * c.curvature};
 }
 
+double lw_coupling_third(const lw_constraint *constraint, int term, double q) {
+    const lw_coupling_curve *curve = curve_of(constraint, term);
+    const double factor = constraint->factors[term], x = curve ? q - curve->about : q;
+    if (!curve) return 0;
+    if (curve->table) { /* Within a piece, a cubic, the curvature is a straight line. */
+        const double h = 0.5 * fmin(lw_table_next_point(curve->table, x) - x, 1);
+        return factor * (at(curve, x + h).curvature - at(curve, x).curvature) / h;
+    }
+    double third = 0;
+    for (int k = curve->size - 1; k >= 3; k--)
+        third = third * x + k * (k - 1) * (k - 2) * curve->polynomial[k];
+    return factor * third;
+}
+
 /* Mean slope over an interval in which the curve is one polynomial, and its derivative by the end b: the
  * mean of s F''(a + s (b - a)) over 0 <= s <= 1, a cubic of s, too. */
 static double mean_by_gauss(const lw_coupling_curve *curve, double a, double b, double *by_b) {

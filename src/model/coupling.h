@@ -15,6 +15,9 @@ typedef struct lw_coupling_value {
 
 lw_coupling_value lw_coupling_term(const lw_constraint *constraint, int term, double q);
 
+/* The third derivative; of a table that of the piece to the right. */
+double lw_coupling_third(const lw_constraint *constraint, int term, double q);
+
 /* The mean slope from a to b, (F(b) - F(a))/(b - a) without cancellation, and its derivative by b. */
 double lw_coupling_mean_slope(const lw_constraint *constraint, int term, double a, double b, double *by_b);
 

@@ -9,6 +9,8 @@
  */
 #include "model/data.h"
 #include "model/joint.h"
+#define LANES 1
+#include "model/joint_motion.h"
 #include "model/signals.h"
 #include <linkwork/tree.h>
 
@@ -155,34 +157,71 @@ void lw_take_state(const lw_model *model, lw_data *data, double t, const double 
     if (model->motion_count) lw_take_prescribed(model, data, t);
 }
 
-void lw_positions(const lw_model *model, lw_data *data) {
-    for (int i = 1; i <= model->body_count; i++) {
-        const lw_link *link = &model->links[i];
-        lw_body_motion *motion = &data->motion[i];
-        double R[9], p[3];
-        lw_joint_motion(&link->joint, data->q + link->q, NULL, R, p, data->S + 6 * link->v, NULL);
+/* Pose in the parent and motion subspace; the sine and cosine of an aligned revolute joint. */
+static inline void joint_pose(const lw_link *link, lw_data *data, lw_body_motion *motion, double *s,
+                              double *c) {
+    const double *q = data->q + link->q;
+    double *S = data->S + 6 * link->v, R[9], p[3];
+    if (link->kernel >= LW_KERNEL_PRISMATIC) {
+        lw_joint_motion(&link->joint, q, NULL, R, p, S, NULL);
         lw_pose_compose(link->R, link->p, R, p, motion->R, motion->p);
+        return;
     }
+    real_sincos((double)link->sign * q[0], s, c);
+    for (int k = 0; k < 9; k++) motion->R[k] = 0;
+    joint_turn(link->kernel, *s, *c, motion->R);
+    lw_v3_copy(link->p, motion->p);
+    for (int k = 0; k < 6; k++) S[k] = k == link->kernel ? (double)link->sign : 0;
+}
+
+void lw_positions(const lw_model *model, lw_data *data) {
+    double s = 0, c = 1;
+    for (int i = 1; i <= model->body_count; i++) joint_pose(&model->links[i], data, &data->motion[i], &s, &c);
 }
 
 void lw_velocities(const lw_model *model, lw_data *data) {
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         lw_body_motion *motion = &data->motion[i];
-        const double *q = data->q + link->q, *v = data->v + link->v;
-        double *S = data->S + 6 * link->v, R[9], p[3];
-        lw_joint_motion(&link->joint, q, NULL, R, p, S, NULL);
-        lw_pose_compose(link->R, link->p, R, p, motion->R, motion->p);
-        lw_twist_to_child(motion->R, motion->p, data->motion[link->parent].V, motion->V);
+        const double *v = data->v + link->v, *S = data->S + 6 * link->v, *V = data->motion[link->parent].V;
+        double s = 0, c = 1;
+        joint_pose(link, data, motion, &s, &c);
+        if (link->kernel < LW_KERNEL_PRISMATIC) {
+            const int a = link->kernel, j = (a + 1) % 3, k = (a + 2) % 3;
+            double u[3];
+            lw_v3_cross(V, link->p, u);
+            lw_v3_add(V + 3, u, u);
+            motion->V[a] = V[a] + (double)link->sign * v[0];
+            motion->V[j] = c * V[j] + s * V[k];
+            motion->V[k] = c * V[k] - s * V[j];
+            motion->V[3 + a] = u[a];
+            motion->V[3 + j] = c * u[j] + s * u[k];
+            motion->V[3 + k] = c * u[k] - s * u[j];
+            continue;
+        }
+        lw_twist_to_child(motion->R, motion->p, V, motion->V);
         for (int k = 0; k < link->joint.nv; k++) lw_v6_axpy(v[k], S + 6 * k, motion->V);
     }
 }
 
 void lw_world_poses(const lw_model *model, lw_data *data) {
     for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
         const lw_body_motion *motion = &data->motion[i];
-        const lw_pose *parent = &data->world[model->links[i].parent];
-        lw_pose_compose(parent->R, parent->p, motion->R, motion->p, data->world[i].R, data->world[i].p);
+        const lw_pose *parent = &data->world[link->parent];
+        lw_pose *own = &data->world[i];
+        if (link->kernel >= LW_KERNEL_PRISMATIC) {
+            lw_pose_compose(parent->R, parent->p, motion->R, motion->p, own->R, own->p);
+            continue;
+        }
+        const int a = link->kernel, j = (a + 1) % 3, k = (a + 2) % 3;
+        const double c = motion->R[4 * j], s = motion->R[3 * k + j];
+        for (int row = 0; row < 9; row += 3) {
+            own->R[row + a] = parent->R[row + a];
+            own->R[row + j] = c * parent->R[row + j] + s * parent->R[row + k];
+            own->R[row + k] = c * parent->R[row + k] - s * parent->R[row + j];
+        }
+        lw_pose_point(parent->R, parent->p, motion->p, own->p);
     }
 }
 

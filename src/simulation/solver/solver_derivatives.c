@@ -62,41 +62,6 @@ static void list_free(lw_derivatives *d) {
         if (!d->prescribed[k]) d->free[d->free_count++] = k;
 }
 
-/* The derivatives of couplings are those of constant factors: the rows are looked at in several positions,
- * and a coupling whose row is another one there is refused. */
-static lw_status check_couplings(lw_derivatives *d, lw_error *error) {
-    const lw_model *model = d->model;
-    double *q = LW_NEW(d->arena, double, model->nq + 1), *v = d->residual;
-    if (!q) return lw_out_of_memory(error);
-    for (int trial = 0; trial < 4 && d->rows; trial++) {
-        lw_model_initial_state(model, q, v);
-        for (int k = 0; k < model->nv; k++) v[k] = 1 + 0.37 * k;
-        lw_integrate_q(model, q, v, 0.7 * trial);
-        lw_take_state(model, d->data, 0, q, v);
-        lw_velocities(model, d->data);
-        lw_world_poses(model, d->data);
-        lw_rows_evaluate(model, d->data, false, d->rows);
-        lw_tangent_rows(d->tangent, d->data);
-        lw_tangent_matrix(d->tangent, d->G);
-        for (int r = 0; r < d->rows->count; r++) {
-            const lw_row *row = &d->rows->rows[r];
-            const lw_constraint *constraint = row->joint >= 0 ? NULL : &model->constraints[row->constraint];
-            if (!constraint || constraint->type != LW_CONSTRAINT_COUPLING) continue;
-            for (int k = 0; k < constraint->terms; k++) {
-                double factor = 0;
-                for (int j = 0; j < constraint->terms; j++)
-                    factor += constraint->speeds[j] == constraint->speeds[k] ? constraint->factors[j] : 0;
-                const double entry = d->G[(size_t)r * (size_t)model->nv + (size_t)constraint->speeds[k]];
-                if (fabs(entry - factor) <= 1e-6 * (fabs(factor) + fabs(constraint->factors[k]))) continue;
-                return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, constraint->place, "constraint",
-                                  constraint->name, "couple by constant factors",
-                                  "derivatives are known for couplings by constant factors only");
-            }
-        }
-    }
-    return LW_OK;
-}
-
 static lw_status create(lw_derivatives *d, const lw_solver_options *options, lw_error *error) {
     const lw_model *model = d->model;
     lw_arena *arena = d->arena;
@@ -120,7 +85,8 @@ static lw_status create(lw_derivatives *d, const lw_solver_options *options, lw_
     d->free = LW_NEW(arena, int, nv + 1);
     d->order = LW_NEW(arena, int, nv + m + 1);
     d->vdot = LW_NEW(arena, double, nv + 1);
-    d->residual = LW_NEW(arena, double, nv + 1);
+    d->residual = LW_NEW(arena, double, 2 * nv + 2); /* and forces */
+    d->drives = LW_NEW(arena, int, 2 * nv + 2);
     d->lambda = LW_NEW(arena, double, m + 1);
     d->G = LW_NEW(arena, double, m *nv + 1);
     d->rows_by = LW_NEW(arena, double, m *columns + 1);
@@ -137,7 +103,7 @@ static lw_status create(lw_derivatives *d, const lw_solver_options *options, lw_
     if (loops) d->factors = lw_orthogonal_create(model->nv + 1, d->tree->columns + 1, false);
     if (lw_arena_failed(arena) || !d->symmetric || (loops && !d->factors)) return lw_out_of_memory(error);
     list_free(d);
-    return check_couplings(d, error);
+    return LW_OK;
 }
 
 lw_status lw_derivatives_create(const lw_model *model, const lw_solver_options *options,
@@ -175,14 +141,13 @@ lw_solver *lw_derivatives_solver(lw_derivatives *d) { return d ? d->solver : NUL
 
 /* --- equations ------------------------------------------------------------------------------------- */
 
-/* dR1 into tree->T and dR2 into rows_by, at the state in data with accelerations vdot. */
-static lw_status differentiate(lw_derivatives *d, double t, const double *tau, lw_error *error) {
+lw_status lw_derivatives_differentiate(lw_derivatives *d, double t, const double *tau, lw_error *error) {
     const lw_model *model = d->model;
     lw_tree_derivatives *tree = d->tree;
     lw_tree_derivatives_inertia(tree, t, d->vdot);
     lw_status status = lw_tree_derivatives_forces(tree, error);
     if (status != LW_OK || !d->rows) {
-        lw_tree_derivatives_prescribe(tree, model->nv, tree->T);
+        lw_tree_derivatives_prescribe(tree, model->nv, tree->stride, tree->T);
         return status;
     }
     lw_rows_evaluate(model, d->data, false, d->rows);
@@ -195,14 +160,13 @@ static lw_status differentiate(lw_derivatives *d, double t, const double *tau, l
     lw_tangent_multipliers(d->tangent, d->residual, d->lambda);
     status = lw_cut_force_derivatives(tree, d->rows, error);
     lw_loop_derivatives(tree, d->rows, d->lambda, &(lw_row_matrices){d->rows_by, d->rates_by});
-    lw_tree_derivatives_prescribe(tree, model->nv, tree->T);
-    lw_tree_derivatives_prescribe(tree, d->rows->count, d->rows_by);
-    lw_tree_derivatives_prescribe(tree, d->rows->count, d->rates_by);
+    lw_tree_derivatives_prescribe(tree, model->nv, tree->stride, tree->T);
+    lw_tree_derivatives_prescribe(tree, d->rows->count, tree->columns, d->rows_by);
+    lw_tree_derivatives_prescribe(tree, d->rows->count, tree->columns, d->rates_by);
     return status;
 }
 
-/* The rows that are kept, dimensionless, as columns: factors; N and the accelerations y of (33). */
-static void particular(lw_derivatives *d) {
+void lw_derivatives_particular(lw_derivatives *d) {
     const lw_tangent *t = d->tangent;
     const int nf = d->free_count, columns = d->tree->columns, nv = d->model->nv;
     int *kept = d->order, *order = d->order + d->rows->count;
@@ -280,12 +244,6 @@ static lw_status invert(lw_derivatives *d, const double *M, lw_error *error) {
     const int nf = d->free_count, f = d->freedom;
     memset(d->inverse, 0, (size_t)nf * (size_t)nf * sizeof *d->inverse);
     if (f == 0) return LW_OK;
-    if (!d->rows) {
-        memcpy(d->K, M, (size_t)nf * (size_t)nf * sizeof *M);
-        if (!factor(d, nf, d->K, d->MN)) return singular(d, error);
-        lw_dense_multiply(true, false, nf, nf, nf, 1, d->MN, d->MN, 0, d->inverse);
-        return LW_OK;
-    }
     lw_dense_multiply(false, false, nf, f, nf, 1, M, d->N, 0, d->MN);
     lw_dense_multiply(true, false, f, f, nf, 1, d->N, d->MN, 0, d->K);
     if (!factor(d, f, d->K, d->MN)) return singular(d, error);
@@ -294,13 +252,11 @@ static lw_status invert(lw_derivatives *d, const double *M, lw_error *error) {
     return LW_OK;
 }
 
-static lw_status solve(lw_derivatives *d, lw_error *error) {
+static lw_status solve_loops(lw_derivatives *d, lw_error *error) {
     const int nf = d->free_count, columns = d->tree->columns, nv = d->model->nv;
     const double *T = d->tree->T, *mass = d->tree->mass;
     double *M = d->dvdot; /* a workspace until the answer is written: columns >= nv */
-    d->rank = 0, d->freedom = nf;
-    if (d->rows) particular(d);
-
+    lw_derivatives_particular(d);
     for (int j = 0; j < nf; j++)
         for (int i = 0; i < nf; i++) M[i + j * nf] = mass[d->free[i] * nv + d->free[j]];
     lw_status status = invert(d, M, error);
@@ -308,32 +264,81 @@ static lw_status solve(lw_derivatives *d, lw_error *error) {
     for (int c = 0; c < columns; c++)
         for (int i = 0; i < nf; i++)
             d->right[(size_t)i + (size_t)c * (size_t)nf] =
-                T[(size_t)d->free[i] * (size_t)columns + (size_t)c];
-    if (d->rows) lw_dense_multiply(false, false, nf, columns, nf, 1, M, d->particular, 1, d->right);
-    if (d->rows) memcpy(d->dvdot, d->particular, (size_t)nf * (size_t)columns * sizeof *d->dvdot);
-    lw_dense_multiply(false, false, nf, columns, nf, -1, d->inverse, d->right, d->rows ? 1 : 0, d->dvdot);
+                T[(size_t)d->free[i] * (size_t)d->tree->stride + (size_t)c];
+    lw_dense_multiply(false, false, nf, columns, nf, 1, M, d->particular, 1, d->right);
+    memcpy(d->dvdot, d->particular, (size_t)nf * (size_t)columns * sizeof *d->dvdot);
+    lw_dense_multiply(false, false, nf, columns, nf, -1, d->inverse, d->right, 1, d->dvdot);
     if (!lw_finite(d->dvdot, nf * columns)) return singular(d, error);
     return LW_OK;
 }
 
-lw_status lw_derivatives_evaluate(lw_derivatives *d, double t, const double *q, const double *v,
-                                  const double *tau, lw_error *error) {
+/* The answer of a tree, as that of loops stands. */
+static void list_answer(lw_derivatives *d) {
+    const int nf = d->free_count, columns = d->tree->columns;
+    d->rank = 0, d->freedom = nf;
+    for (int i = 0; i < nf; i++) {
+        const double *row = d->tree->T + (size_t)d->free[i] * (size_t)d->tree->stride;
+        for (int c = 0; c < columns; c++) d->dvdot[(size_t)i + (size_t)c * (size_t)nf] = -row[c];
+        for (int j = 0; j < nf; j++) d->inverse[i + j * nf] = lw_solved_unit(d->tree, d->free[i], d->free[j]);
+    }
+}
+
+/* The derivatives of the state: in a tree into tree->T (units: the inverse of the mass matrix, too),
+ * else into dvdot and inverse. */
+static lw_status evaluate(lw_derivatives *d, double t, const double *q, const double *v, const double *tau,
+                          bool units, lw_error *error) {
     lw_status status = lw_solver_accelerations(d->solver, t, q, v, tau, d->vdot, error);
     if (status != LW_OK) return status;
     lw_take_state(d->model, d->data, t, q, v);
-    status = differentiate(d, t, tau, error);
-    return status == LW_OK ? solve(d, error) : status;
+    status = lw_derivatives_differentiate(d, t, tau, error);
+    if (status != LW_OK) return status;
+    if (d->rows) {
+        lw_tree_derivatives_mass(d->tree);
+        return solve_loops(d, error);
+    }
+    return lw_tree_derivatives_solve(d->tree, units) ? LW_OK : singular(d, error);
+}
+
+lw_status lw_derivatives_evaluate(lw_derivatives *d, double t, const double *q, const double *v,
+                                  const double *tau, lw_error *error) {
+    lw_status status = evaluate(d, t, q, v, tau, true, error);
+    if (status != LW_OK || d->rows) return status;
+    lw_tree_derivatives_mass(d->tree);
+    list_answer(d);
+    return LW_OK;
 }
 
 /* Columns first .. first + count - 1 of the answer into an nv x count matrix. */
 static void give(const lw_derivatives *d, int first, int count, double *out) {
-    const int nf = d->free_count;
+    const int nf = d->free_count, nv = d->model->nv;
     if (!out) return;
-    memset(out, 0, (size_t)d->model->nv * (size_t)count * sizeof *out);
+    if (!d->rows) {
+        for (int i = 0; i < nv; i++) {
+            const double *row = d->tree->T + (size_t)i * (size_t)d->tree->stride + first;
+            double *to = out + (size_t)i * (size_t)count;
+            for (int c = 0; c < count; c++) to[c] = 0 - row[c];
+        }
+        return;
+    }
+    memset(out, 0, (size_t)nv * (size_t)count * sizeof *out);
     for (int c = 0; c < count; c++)
         for (int i = 0; i < nf; i++)
             out[(size_t)d->free[i] * (size_t)count + (size_t)c] =
                 d->dvdot[i + (size_t)(first + c) * (size_t)nf];
+}
+
+static void give_inverse(const lw_derivatives *d, double *out) {
+    const int nf = d->free_count, nv = d->model->nv;
+    if (!out) return;
+    if (!d->rows) {
+        const double *inverse = d->tree->T + d->tree->units;
+        for (int i = 0; i < nv; i++, inverse += d->tree->stride)
+            for (int j = i; j < nv; j++) out[i * nv + j] = out[j * nv + i] = inverse[j];
+        return;
+    }
+    memset(out, 0, (size_t)nv * (size_t)nv * sizeof *out);
+    for (int i = 0; i < nf; i++)
+        for (int j = 0; j < nf; j++) out[d->free[i] * nv + d->free[j]] = d->inverse[i + j * nf];
 }
 
 static bool good_state(const lw_derivatives *d, const double *q, const double *v, const double *vdot) {
@@ -346,18 +351,15 @@ lw_status lw_derivatives_of_accelerations(lw_derivatives *d, double t, const dou
                                           lw_error *error) {
     if (!good_state(d, q, v, tau) || !out || !isfinite(t))
         return lw_call_needs("an object, a finite state and a place for the results", error);
-    lw_status status = lw_derivatives_evaluate(d, t, q, v, tau, error);
+    lw_status status = evaluate(d, t, q, v, tau, out->dtau != NULL, error);
     if (status != LW_OK) return status;
-    const int nv = d->model->nv, nf = d->free_count, inputs = d->model->values.input_count;
+    const int nv = d->model->nv, inputs = d->model->values.input_count;
     if (out->vdot) memcpy(out->vdot, d->vdot, (size_t)nv * sizeof *d->vdot);
     give(d, 0, nv, out->dq);
     give(d, nv, nv, out->dv);
     give(d, 2 * nv, inputs, out->dinputs);
     give(d, 2 * nv + inputs, d->model->values.state_count, out->dstates);
-    if (!out->dtau) return LW_OK;
-    memset(out->dtau, 0, (size_t)nv * (size_t)nv * sizeof *out->dtau);
-    for (int i = 0; i < nf; i++)
-        for (int j = 0; j < nf; j++) out->dtau[d->free[i] * nv + d->free[j]] = d->inverse[i + j * nf];
+    give_inverse(d, out->dtau);
     return LW_OK;
 }
 
@@ -373,11 +375,12 @@ lw_status lw_derivatives_of_forces(lw_derivatives *d, double t, const double *q,
     memcpy(d->data->vdot, vdot, (size_t)nv * sizeof *vdot); /* Prescribed ones are then overwritten. */
     lw_take_state(d->model, d->data, t, q, v);
     memcpy(d->vdot, d->data->vdot, (size_t)nv * sizeof *vdot);
-    status = differentiate(d, t, NULL, error);
+    status = lw_derivatives_differentiate(d, t, NULL, error);
     if (status != LW_OK) return status;
+    if (mass) lw_tree_derivatives_mass(tree);
     for (int k = 0; k < nv; k++)
         for (int j = 0; j < nv; j++) {
-            const double *T = tree->T + (size_t)k * (size_t)tree->columns + j;
+            const double *T = tree->T + (size_t)k * (size_t)tree->stride + j;
             if (dq) dq[k * nv + j] = T[0];
             if (dv) dv[k * nv + j] = T[nv];
             if (mass) mass[k * nv + j] = tree->mass[k * nv + j];

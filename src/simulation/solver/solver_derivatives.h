@@ -22,6 +22,7 @@ struct lw_derivatives {
     int *free;        /* The speeds that are not prescribed, */
     int free_count;   /* and how many they are. */
     int *order;       /* the rows kept, then workspace */
+    int *drives;      /* driven ones among the free speeds, then workspace */
     double *vdot, *lambda, *residual;
     double *G;          /* rows x nv, then */
     double *rows_by;    /* rows x columns: derivatives of the rows' accelerations */
@@ -34,6 +35,10 @@ struct lw_derivatives {
     double *right;      /* free x columns, column by column */
     double *dvdot;      /* free x columns, column by column: the answer */
     int rank, freedom;  /* of the last state */
+    /* For derivatives of reactions (lw_derivatives_prepare_reactions), or NULL. */
+    double *loads, *cut_loads, *reactions, *wrenches, *multipliers;
+    struct lw_unit_wrench *units_of_rows;
+    bool *unique;
 };
 
 /* All derivatives of the state, into dvdot and inverse; vdot: the accelerations of the state. */
@@ -42,5 +47,10 @@ lw_status lw_derivatives_evaluate(lw_derivatives *d, double t, const double *q, 
 /* Y (free x nv, column by column) of the last state: dv = Y dq keeps G v where the mechanism is displaced by
  * an admissible dq. Only with rows. */
 void lw_derivatives_speeds(lw_derivatives *d, double *Y);
+/* dR1 into tree->T and dR2 into rows_by, at the state in data with accelerations vdot and forces tau (NULL:
+ * none). */
+lw_status lw_derivatives_differentiate(lw_derivatives *d, double t, const double *tau, lw_error *error);
+/* After that: the rows that are kept, dimensionless, as columns: factors; N and the accelerations y of (33). */
+void lw_derivatives_particular(lw_derivatives *d);
 
 #endif
