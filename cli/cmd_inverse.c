@@ -30,8 +30,8 @@ static int split(const cli_command *command, const cli_list *texts, given *g) {
         const char *text = texts->items[k], *equals = strchr(text, '=');
         if (!equals) {
             if (g->file)
-                return cli_say(command, CLI_WRONG, "--motion: two files are given, %s and %s; give one", g->file,
-                               text);
+                return cli_say(command, CLI_WRONG, "--motion: two files are given, %s and %s; give one",
+                               g->file, text);
             g->file = text;
             continue;
         }
@@ -57,8 +57,7 @@ static void print_json(const lw_inverse *v) {
     json_object(&j, "drives");
     double *column = malloc(((size_t)v->samples + 1) * sizeof *column);
     for (int d = 0; d < v->drives && column; d++) {
-        for (int i = 0; i < v->samples; i++)
-            column[i] = v->forces[(size_t)i * (size_t)v->drives + (size_t)d];
+        for (int i = 0; i < v->samples; i++) column[i] = v->forces[(size_t)i * (size_t)v->drives + (size_t)d];
         json_object(&j, v->names[d]);
         json_text(&j, "unit", v->units[d]);
         json_bool(&j, "unique", v->unique[d]);
@@ -98,20 +97,23 @@ static void print_text(const lw_inverse *v) {
 }
 
 static void tell(const cli_command *command, const lw_inverse *v) {
-    static const char *const what[] = {"positions were moved by up to %.3g (rad, or of the longest arm) onto the "
-                                       "closures, at t = %.9g s most at %s",
-                                       "speeds were changed by up to %.3g of the largest, at t = %.9g s most at %s",
-                                       "accelerations were changed by up to %.3g of the largest, at t = %.9g s most "
-                                       "at %s"};
+    static const char *const what[] = {
+        "positions were moved by up to %.3g (rad, or of the longest arm) onto the "
+        "closures, at t = %.9g s most at %s",
+        "speeds were changed by up to %.3g of the largest, at t = %.9g s most at %s",
+        "accelerations were changed by up to %.3g of the largest, at t = %.9g s most "
+        "at %s"};
     for (int level = 0; level < 3; level++)
         if (v->moved[level] > 1e-8) { /* rounding of files with fewer digits */
             char text[256];
-            snprintf(text, sizeof text, what[level], v->moved[level], v->moved_at[level], v->moved_name[level]);
+            snprintf(text, sizeof text, what[level], v->moved[level], v->moved_at[level],
+                     v->moved_name[level]);
             cli_say(command, 0, "note: the given motion is not exactly one of the mechanism: %s", text);
         }
     if (v->differences > 1e-8)
         cli_say(command, 0,
-                "note: rates that the motion does not give are differences of its rows, uncertain by about %.1g of "
+                "note: rates that the motion does not give are differences of its rows, uncertain by about "
+                "%.1g of "
                 "the largest",
                 v->differences);
 }
@@ -211,8 +213,8 @@ static int inverse(const cli_command *command, int argc, char **argv) {
     const cli_option options[] = {
         {"motion", "NAME=EXPR|FILE", "a coordinate as an expression of t; or a file with columns over time",
          "crank=30 deg*sin(3*t)", .list = &asked.motions},
-        {"drive", "NAME", "a drive, joint or coordinate whose force is sought; all drives if left out", "motor",
-         .list = &asked.drives},
+        {"drive", "NAME", "a drive, joint or coordinate whose force is sought; all drives if left out",
+         "motor", .list = &asked.drives},
         {"start", "T", "the first time, s", "0", .number = &asked.start, .unit = "s", .any_sign = true},
         {"end", "T", "the last time, s", "2", .number = &asked.end, .unit = "s"},
         {"output", "DT", "the interval between times, s", "1 ms", .number = &asked.output, .unit = "s"},
@@ -229,8 +231,8 @@ static int inverse(const cli_command *command, int argc, char **argv) {
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes, &loaded,
-                       &result)) {
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
+                       &loaded, &result)) {
         if (asked.out && strcmp(asked.out, "-") == 0 && asked.as_json)
             result = cli_say(command, CLI_WRONG, "--out - and --json both want standard output; give a file");
         else
@@ -242,6 +244,7 @@ static int inverse(const cli_command *command, int argc, char **argv) {
 
 const cli_command cli_inverse = {
     "inverse", "MODEL [options]", "forces of drives for a given motion",
-    "The motion is that of --motion, or without it what the model prescribes. It is brought onto the closures of\n"
+    "The motion is that of --motion, or without it what the model prescribes. It is brought onto the "
+    "closures of\n"
     "loops; what it does not say has to follow from them. Force laws of the drives do not count.",
     inverse};

@@ -2,10 +2,10 @@
  *
  *   given motion --(2), (3)--> q, v, vdot on the closures --(8) of inverse_loops.md--> forces of the drives
  *
- * The unknown drives are taken out of the model: in a second one each is an input, zero while forces are sought,
- * and a force element of that input, so that a sample of it with the forces as inputs is the whole motion.
- * Expressions of the motion are the prescribed motions of a third model, which evaluates them and their
- * derivatives and does nothing else.
+ * The unknown drives are taken out of the model: in a second one each is an input, zero while forces are
+ * sought, and a force element of that input, so that a sample of it with the forces as inputs is the whole
+ * motion. Expressions of the motion are the prescribed motions of a third model, which evaluates them and
+ * their derivatives and does nothing else.
  *
  * Source   docs/theory/inverse_motion.md.
  * Cost     per instant that of track_motion.c and of loop_inverse.c.
@@ -92,7 +92,8 @@ static void name_of(const lw_model *model, int joint, int k, char text[NAME]) {
                  lw_joint_column(entry->info.type, entry->joint.nv, c < 0, c < 0 ? k : c, &unit));
 }
 
-/* The joint in the spec's order, and the speed in it, on which a force element acts; false: on a cut joint. */
+/* The joint in the spec's order, and the speed in it, on which a force element acts; false: on a cut
+ * joint. */
 static bool place_of(const lw_model *model, const lw_force *force, int *joint, int *k) {
     if (force->closure >= 0) return false;
     int body = 1;
@@ -114,11 +115,13 @@ static lw_status add_drive(search *s, int joint, int k, int element) {
 
 static lw_status unknown_drive(const lw_model *model, const char *name, lw_error *error) {
     char remedy[256] = "name a force element of type drive, a joint of the tree, or one of its coordinates";
-    const int joint = lw_names_find(&model->joint_names, name), force = lw_names_find(&model->force_names, name);
+    const int joint = lw_names_find(&model->joint_names, name),
+              force = lw_names_find(&model->force_names, name);
     if (joint >= 0 && model->joints[joint].info.cut)
-        return lw_fail_at(error, LW_ERROR_ARGUMENT, model->file, model->joints[joint].place, "joint", name,
-                          "write `cut: true` at another joint of the loop",
-                          "it closes a loop and has no coordinate, so that its drive has no force of its own");
+        return lw_fail_at(
+            error, LW_ERROR_ARGUMENT, model->file, model->joints[joint].place, "joint", name,
+            "write `cut: true` at another joint of the loop",
+            "it closes a loop and has no coordinate, so that its drive has no force of its own");
     if (joint < 0 && force < 0) {
         lw_closest_search near = lw_closest_to(name);
         for (int j = 0; j < model->joint_count; j++) lw_closest_try(&near, model->joints[j].name);
@@ -202,13 +205,13 @@ static bool is_drive_of(const lw_force_spec *force, const lw_spec *spec, int joi
            strcmp(force->joint, spec->joints[joint].name) == 0;
 }
 
-/* An input for a drive; the force elements of type drive on its coordinate do nothing else any more. An element
- * that is named alone leaves others beside it as they are. */
+/* An input for a drive; the force elements of type drive on its coordinate do nothing else any more. An
+ * element that is named alone leaves others beside it as they are. */
 static lw_status put_input(search *s, lw_spec *spec, int d, lw_error *error) {
     driven *drive = &s->drives[d];
     char input[NAME], plain[NAME];
-    const bool alone = drive->element >= 0 && s->options->drives &&
-                       lw_names_find(&s->model->joint_names, drive->name) < 0;
+    const bool alone =
+        drive->element >= 0 && s->options->drives && lw_names_find(&s->model->joint_names, drive->name) < 0;
     snprintf(input, sizeof input, "inverse_drive_%d", d + 1);
     lw_status status = lw_spec_set_input(spec, input, 0);
     if (status != LW_OK) return lw_out_of_memory(error);
@@ -252,9 +255,8 @@ static lw_status make_model(search *s, lw_error *error) {
         return lw_fail(error, LW_ERROR_UNSUPPORTED, lw_model_name(s->model),
                        "give the motion by the results of a run that have its user states",
                        "%s depends on user states, of which the given motion says nothing",
-                       values->element_of_states >= 0
-                           ? s->with_inputs->forces[values->element_of_states].name
-                           : "a prescribed motion");
+                       values->element_of_states >= 0 ? s->with_inputs->forces[values->element_of_states].name
+                                                      : "a prescribed motion");
     return LW_OK;
 }
 
@@ -264,7 +266,8 @@ static lw_status find_coordinate(search *s, int index, lw_error *error) {
     const lw_model *model = s->model;
     const char *name = s->options->coordinates[index];
     int found = 0;
-    if (!name || !s->options->expressions[index]) return lw_call_needs("names and expressions of a motion", error);
+    if (!name || !s->options->expressions[index])
+        return lw_call_needs("names and expressions of a motion", error);
     for (int j = 0; j < model->joint_count; j++)
         for (int k = 0; k < model->joints[j].joint.nv && !model->joints[j].info.cut; k++) {
             if (!means(name, &model->joints[j], k)) continue;
@@ -272,7 +275,8 @@ static lw_status find_coordinate(search *s, int index, lw_error *error) {
                 return lw_fail(error, LW_ERROR_ARGUMENT, name, "give its motion by a file with a quaternion",
                                "a rotation in space is not given by one expression");
             if (is_prescribed(model, j, k))
-                return lw_fail(error, LW_ERROR_ARGUMENT, name, "leave it out, or remove `motion` from the model",
+                return lw_fail(error, LW_ERROR_ARGUMENT, name,
+                               "leave it out, or remove `motion` from the model",
                                "the model itself prescribes the motion of this coordinate");
             s->expression_joint[index] = j, s->expression_k[index] = k, found++;
         }
@@ -285,7 +289,7 @@ static lw_status find_coordinate(search *s, int index, lw_error *error) {
         lw_did_you_mean(near.name, remedy, sizeof remedy);
     }
     return lw_fail(error, LW_ERROR_ARGUMENT, lw_model_name(model), remedy, "motion of \"%s\": %s", name,
-                   found > 1     ? "this joint has several coordinates"
+                   found > 1    ? "this joint has several coordinates"
                    : joint >= 0 ? "this joint closes a loop and has no coordinate"
                                 : "there is no coordinate of that name");
 }
@@ -345,7 +349,8 @@ static lw_status make_times(search *s, lw_error *error) {
     s->t = LW_NEW(s->arena, double, count);
     if (!s->t) return lw_out_of_memory(error);
     const double interval = o->output > 0 ? o->output : (o->end - o->start) / 1000;
-    for (int i = 0; i < count; i++) s->t[i] = o->motion ? o->motion->t[i] : fmin(o->start + i * interval, fmax(o->end, o->start));
+    for (int i = 0; i < count; i++)
+        s->t[i] = o->motion ? o->motion->t[i] : fmin(o->start + i * interval, fmax(o->end, o->start));
     s->result.samples = count;
     return LW_OK;
 }
@@ -401,7 +406,7 @@ static lw_status prepare(search *s, lw_error *error) {
     s->input_of = LW_NEW(a, int, drives + 1);
     s->names = LW_NEW(a, const char *, drives + 1);
     s->units = LW_NEW(a, const char *, drives + 1);
-    if (o->want_reactions) s->reactions = LW_NEW(a, double, 6 * samples *(size_t)model->joint_count + 1);
+    if (o->want_reactions) s->reactions = LW_NEW(a, double, 6 * samples * (size_t)model->joint_count + 1);
     const char **driven_names = LW_NEW(a, const char *, drives + 1);
     if (lw_arena_failed(a)) return lw_out_of_memory(error);
     for (size_t k = 0; k < inputs; k++) s->inputs[k] = s->with_inputs->input_defaults[k];
@@ -424,7 +429,8 @@ static lw_status prepare(search *s, lw_error *error) {
     options.inputs = s->inputs;
     options.states = o->motion && o->motion->states ? s->states : NULL;
     options.driven = driven_names, options.driven_count = driven_count;
-    if (options.states) memcpy(s->states, o->motion->states, (size_t)model->values.state_count * sizeof *s->states);
+    if (options.states)
+        memcpy(s->states, o->motion->states, (size_t)model->values.state_count * sizeof *s->states);
     status = lw_solver_create(s->with_inputs, &options, NULL, &s->solver, error);
     if (status != LW_OK) return status;
     double *start_q = s->q, *start_v = s->v; /* the first row is room for them */
@@ -443,12 +449,15 @@ static lw_status at_time(double t, lw_status status, lw_error *error) {
     return status;
 }
 
+/* Speeds in 1/s and accelerations in 1/s^2 that are not larger are compared with this: rounding at rest. */
+static const double slow = 1e-6;
+
 /* The largest given speed and acceleration, dimensionless: what deviations are compared with. */
 static void sizes(search *s, double size[LW_TRACK_LEVELS]) {
     const lw_model *model = s->model;
     const double *unit = s->solver->inverse->tangent->unit;
     double *q = s->now, *v = q + model->nq, *vdot = v + model->nv;
-    size[0] = 1, size[1] = size[2] = 0;
+    size[0] = 1, size[1] = size[2] = slow;
     for (int i = 0; i < s->result.samples; i++) {
         take_given(s, i, q, v, vdot);
         for (int k = 0; k < model->nv; k++) {
@@ -463,7 +472,7 @@ static lw_status note_moved(search *s, int i, const double size[LW_TRACK_LEVELS]
     static const char *const what[] = {"position", "speed", "acceleration"};
     const lw_track *f = s->follow;
     for (int level = 0; level < LW_TRACK_LEVELS; level++) {
-        const double moved = size[level] > 0 ? f->moved[level] / size[level] : 0;
+        const double moved = f->moved[level] / size[level];
         char name[NAME];
         if (moved <= s->result.moved[level]) continue;
         lw_speed_name(s->model, f->moved_speed[level], name, sizeof name);
@@ -471,12 +480,15 @@ static lw_status note_moved(search *s, int i, const double size[LW_TRACK_LEVELS]
         if (moved > s->options->largest)
             return lw_fail(
                 error, LW_ERROR_ARGUMENT, lw_model_name(s->model),
-                level == 0 ? "give fewer coordinates, or a motion of this mechanism; a larger change can be allowed"
-                           : "give speeds and accelerations that belong to the positions, or none",
-                "at t = %.9g s the given motion contradicts the closures: the %s of \"%s\" would have to change by "
+                level == 0
+                    ? "give fewer coordinates, or a motion of this mechanism; a larger change can be allowed"
+                    : "give speeds and accelerations that belong to the positions, or none",
+                "at t = %.9g s the given motion contradicts the closures: the %s of \"%s\" would have to "
+                "change by "
                 "%.3g %s, and %.3g are allowed",
                 s->t[i], what[level], name, moved,
-                level == 0 ? "rad or of the longest arm" : "of the largest of the motion", s->options->largest);
+                level == 0 ? "rad or of the longest arm" : "of the largest of the motion",
+                s->options->largest);
         s->result.moved_name[level] = lw_arena_text(s->arena, name);
         if (!s->result.moved_name[level]) return lw_out_of_memory(error);
     }
@@ -501,11 +513,12 @@ static lw_status solve_at(search *s, int i, const double size[LW_TRACK_LEVELS], 
     memcpy(s->q + row * nq, s->follow->q, nq * sizeof *q);
     memcpy(s->v + row * nv, s->follow->v, nv * sizeof *v);
     memcpy(s->vdot + row * nv, s->follow->vdot, nv * sizeof *v);
-    status = lw_solver_inverse_dynamics(s->solver, s->t[i], s->follow->q, s->follow->v, s->follow->vdot, s->tau,
-                                        error);
+    status = lw_solver_inverse_dynamics(s->solver, s->t[i], s->follow->q, s->follow->v, s->follow->vdot,
+                                        s->tau, error);
     if (status == LW_OK) status = lw_solver_balance(s->solver, &amount, error);
     if (status == LW_OK && s->reactions)
-        status = lw_solver_reactions(s->solver, s->reactions + 6 * row * (size_t)model->joint_count, NULL, error);
+        status =
+            lw_solver_reactions(s->solver, s->reactions + 6 * row * (size_t)model->joint_count, NULL, error);
     if (status == LW_OK) status = lw_solver_unique_forces(s->solver, s->one, error);
     if (status != LW_OK) return at_time(s->t[i], status, error);
     s->result.balance = fmax(s->result.balance, amount);
@@ -538,8 +551,7 @@ lw_status lw_inverse_find(const lw_model *model, const lw_inverse_options *optio
         (options->motion && (options->motion->samples < 1 || !options->motion->t || !options->motion->q)))
         return lw_call_needs("a model, options with finite numbers and a pointer for the result", error);
     for (int i = 0; options->motion && i < options->motion->samples; i++)
-        if (!isfinite(options->motion->t[i]) ||
-            (i > 0 && options->motion->t[i] < options->motion->t[i - 1]))
+        if (!isfinite(options->motion->t[i]) || (i > 0 && options->motion->t[i] < options->motion->t[i - 1]))
             return lw_fail(error, LW_ERROR_ARGUMENT, "motion", "give finite times that ascend",
                            "t[%d] is %.9g", i, options->motion->t[i]);
     lw_arena *arena = lw_arena_create(NULL);
@@ -584,8 +596,7 @@ void lw_inverse_destroy(lw_inverse *inverse) {
 
 lw_status lw_inverse_sample(const lw_inverse *inverse, int k, double *inputs, lw_ledger *ledger,
                             lw_sample *sample) {
-    if (!inverse || k < 0 || k >= inverse->samples || !inputs || !ledger || !sample)
-        return LW_ERROR_ARGUMENT;
+    if (!inverse || k < 0 || k >= inverse->samples || !inputs || !ledger || !sample) return LW_ERROR_ARGUMENT;
     const search *s = (const search *)inverse;
     const lw_model *model = inverse->model;
     const size_t row = (size_t)k, nq = (size_t)model->nq, nv = (size_t)model->nv;
@@ -594,16 +605,14 @@ lw_status lw_inverse_sample(const lw_inverse *inverse, int k, double *inputs, lw
         if (inverse->input_of[d] >= 0)
             inputs[inverse->input_of[d]] = inverse->forces[row * (size_t)inverse->drives + (size_t)d];
     *ledger = (lw_ledger){NAN, NAN, NAN, NAN, NAN, NAN};
-    *sample = (lw_sample){.t = inverse->t[k],
-                          .q = inverse->q + row * nq,
-                          .v = inverse->v + row * nv,
-                          .vdot = inverse->vdot + row * nv,
-                          .reactions = inverse->reactions
-                                           ? inverse->reactions + 6 * row * (size_t)model->joint_count
-                                           : NULL,
-                          .states = inverse->states ? inverse->states + row * (size_t)model->values.state_count
-                                                    : NULL,
-                          .ledger = ledger,
-                          .inputs = inputs};
+    *sample = (lw_sample){
+        .t = inverse->t[k],
+        .q = inverse->q + row * nq,
+        .v = inverse->v + row * nv,
+        .vdot = inverse->vdot + row * nv,
+        .reactions = inverse->reactions ? inverse->reactions + 6 * row * (size_t)model->joint_count : NULL,
+        .states = inverse->states ? inverse->states + row * (size_t)model->values.state_count : NULL,
+        .ledger = ledger,
+        .inputs = inputs};
     return LW_OK;
 }

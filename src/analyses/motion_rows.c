@@ -2,15 +2,15 @@
  *
  *   f'(t_i) = sum_j w_j f(t_j)    over the seven rows nearest to row i                                        (1)
  *
- * with the weights of the polynomial through them, for any distances of rows (Fornberg). The same over five rows
- * gives the estimate of the error. Speeds are the rates of coordinates; accelerations those of speeds, given or
- * found before.
+ * with the weights of the polynomial through them, for any distances of rows (Fornberg). The same over five
+ * rows gives the estimate of the error. Speeds are the rates of coordinates; accelerations those of speeds,
+ * given or found before.
  *
  * Source   docs/theory/inverse_motion.md, section 1; B. Fornberg, Generation of finite difference formulas on
  *          arbitrarily spaced grids, Mathematics of Computation 51, 1988.
  * Cost     O(rows speeds).
- * Limits   balls are given with their angular velocities. Jumps of speed between rows are not seen; the estimate
- *          becomes large there.
+ * Limits   balls are given with their angular velocities. Jumps of speed between rows are not seen; the
+ *          estimate becomes large there.
  */
 #include "analyses/motion_rows.h"
 #include "model/joint.h"
@@ -166,10 +166,11 @@ lw_status lw_motion_rows_complete(const lw_model *model, const lw_motion_table *
     }
     if (r->differences > coarse) {
         char text[160];
-        snprintf(text, sizeof text,
-                 "its rates by differences of rows are uncertain by %.2g of the largest: rows are too far apart, "
-                 "or the motion is not smooth",
-                 r->differences);
+        snprintf(
+            text, sizeof text,
+            "its rates by differences of rows are uncertain by %.2g of the largest: rows are too far apart, "
+            "or the motion is not smooth",
+            r->differences);
         return wrong(r, "give more rows, or accelerations (run --record \"joint, accelerations\")", missing,
                      motion->t[0], text, error);
     }

@@ -4,13 +4,14 @@
  *
  * x are changes of the free speeds' coordinates, of speeds or of accelerations, dimensionless; S those whose
  * motion is given, d what is still missing there; b what the rows lack. Positions are iterated (Newton and
- * Gauss), speeds and accelerations are linear. Where everything is given, T_S is orthonormal and z its product
- * with the rest, so that a step costs no more than the factors.
+ * Gauss), speeds and accelerations are linear. Where everything is given, T_S is orthonormal and z its
+ * product with the rest, so that a step costs no more than the factors.
  *
  * Source   docs/theory/inverse_motion.md, with the equation numbers above; factors: tangent_space.c.
  * Cost     a round costs the factors of tangent_space.c; where some coordinates are not given, in addition
  *          s f min(s, f) for s given ones and f freedoms. No allocation but in create.
- * Limits   where wheels roll, positions follow from the whole history, so that all coordinates have to be given.
+ * Limits   where wheels roll, positions follow from the whole history, so that all coordinates have to be
+ *          given.
  */
 #include "analyses/track_motion.h"
 #include "constraints/projective_criterion.h"
@@ -30,7 +31,7 @@ static const double closed = 1e-9;
 static const double independent = 1e-7;
 
 lw_status lw_track_create(lw_solver *solver, const bool *given, const double *start, lw_track **follow,
-                           lw_error *error) {
+                          lw_error *error) {
     const lw_model *model = solver->model;
     const lw_loop_inverse *s = solver->inverse;
     lw_arena *arena = lw_arena_create(NULL);
@@ -110,10 +111,11 @@ static lw_status not_determined(lw_track *f, double t, int freedom, int rank, lw
     for (int v = 0; v < f->model->nv; v++)
         if (!f->given[v] && !tangent->out[v] && (most < 0 || fabs(f->x[v]) > fabs(f->x[most]))) most = v;
     lw_speed_name(f->model, most < 0 ? 0 : most, name, sizeof name);
-    return lw_fail(error, LW_ERROR_ARGUMENT, lw_model_name(f->model),
-                   "give as many coordinates as the mechanism has degrees of freedom, this one too",
-                   "at t = %.9g s the given motion does not determine that of \"%s\": %d of %d freedoms are left",
-                   t, name, freedom - rank, freedom);
+    return lw_fail(
+        error, LW_ERROR_ARGUMENT, lw_model_name(f->model),
+        "give as many coordinates as the mechanism has degrees of freedom, this one too",
+        "at t = %.9g s the given motion does not determine that of \"%s\": %d of %d freedoms are left", t,
+        name, freedom - rank, freedom);
 }
 
 /* The step x of (2) for right sides b of the rows and what is missing at the given speeds (f->wanted,
@@ -212,8 +214,8 @@ static lw_status stays_open(const lw_track *f, double t, lw_error *error) {
     lw_row_describe(f->model, &rows->rows[worst], text, sizeof text);
     return lw_fail(error, LW_ERROR_ARGUMENT, lw_model_name(f->model),
                    "give a motion that the mechanism can make, or let it begin nearer to the model's start",
-                   "at t = %.9g s no position near the given motion closes the loops: %s stays open by %.3g", t,
-                   text, fabs(rows->phi[worst]));
+                   "at t = %.9g s no position near the given motion closes the loops: %s stays open by %.3g",
+                   t, text, fabs(rows->phi[worst]));
 }
 
 static lw_status positions(lw_track *f, double t, const double *q, lw_error *error) {
@@ -303,7 +305,7 @@ static lw_status rates(lw_track *f, double t, int level, const double *given, do
 }
 
 lw_status lw_track_at(lw_track *f, double t, const double *q, const double *v, const double *vdot,
-                       lw_error *error) {
+                      lw_error *error) {
     const lw_tangent *tangent = f->solver->inverse->tangent;
     for (int k = 0; k < f->model->nv; k++) {
         char name[256];

@@ -1,7 +1,8 @@
-/* results_motion.c - a motion from the columns of a file: CSV with a line of names, or results of either format.
+/* results_motion.c - a motion from the columns of a file: CSV with a line of names, or results of either
+ * format.
  *
- * Columns have the names of results files. A joint's own name stands for its only coordinate. Columns that are
- * no coordinate, speed, acceleration, user state or input of the model are left alone.
+ * Columns have the names of results files. A joint's own name stands for its only coordinate. Columns that
+ * are no coordinate, speed, acceleration, user state or input of the model are left alone.
  */
 #include "io/results/read_results.h"
 #include "io/table_file.h"
@@ -119,7 +120,8 @@ static void release(kept_motion *m) {
     free(m->inputs);
 }
 
-lw_status lw_motion_table_read(const char *path, const lw_model *model, lw_motion_table **motion, lw_error *error) {
+lw_status lw_motion_table_read(const char *path, const lw_model *model, lw_motion_table **motion,
+                               lw_error *error) {
     if (motion) *motion = NULL;
     if (!path || !model || !motion)
         return lw_call_needs("the path of a file, a model and a pointer for the motion", error);
@@ -131,7 +133,8 @@ lw_status lw_motion_table_read(const char *path, const lw_model *model, lw_motio
     size_t count = 0;
     lw_status status = m && places ? lw_results_table_open(path, &table, error) : lw_out_of_memory(error);
     if (status == LW_OK && strcmp(table->columns[0].name, "t") != 0)
-        status = fault(error, path, "begin with a column t, in seconds", "its first column is not the time t");
+        status =
+            fault(error, path, "begin with a column t, in seconds", "its first column is not the time t");
     /* Columns first, by places in a motion without rows, which are given their memory once rows are known. */
     kept_motion none = {0};
     if (status == LW_OK && !reserve(model, 1, &none)) status = lw_out_of_memory(error);
