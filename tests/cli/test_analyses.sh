@@ -56,10 +56,37 @@ import json, math, sys
 r = json.load(open(sys.argv[1]))
 (slow,) = [m for m in r["modes"] if m["eigenvalue"][1] > 0]
 assert r["rigid"] == 0 and abs(slow["frequency_hz"] - 5 / (2 * math.pi)) < 1e-12, r
-assert abs(slow["damping_ratio"] - 0.15) < 1e-12 and slow["shape"]["z"] == [1], r
+assert abs(slow["damping_ratio"] - 0.15) < 1e-12 and abs(slow["shape"]["z"][0] - 1) < 1e-12, r
 END
 
+expect 0 frequency "$work/mass.yaml" --equilibrium --from 0.1 --to 10 --points 21 --exactly --json --out "$work/bode.csv" \
+    --out "$work/bode.svg" --out "$work/bode.html"
+/usr/bin/python3 - "$work/out" "$work/bode.csv" <<'END' || fail "frequency"
+import cmath, csv, json, math, sys
+r = json.load(open(sys.argv[1]))
+G = r["response"]["height"]["push"]
+rows = list(csv.reader(open(sys.argv[2])))
+assert len(r["frequency_hz"]) == 21 and r["frequency_hz"][0] == 0.1 and r["frequency_hz"][20] == 10, r["frequency_hz"]
+assert rows[0][:3] == ["f [Hz]", "height/push.magnitude", "height/push.dB [dB]"] and len(rows) == 22
+for k, f in enumerate(r["frequency_hz"]):
+    s = 2j * math.pi * f
+    exact = 2 / (2 * s * s + 3 * s + 50)
+    assert abs(complex(G["re"][k], G["im"][k]) - exact) < 1e-13, (f, exact)
+    assert abs(G["magnitude"][k] - abs(exact)) < 1e-13 and abs(G["phase_deg"][k] - math.degrees(cmath.phase(exact))) < 1e-9
+    assert abs(float(rows[k + 1][2]) - 20 * math.log10(abs(exact))) < 1e-9
+END
+grep -q "<svg" "$work/bode.svg" && grep -q "data:image/svg+xml" "$work/bode.html" || fail "Bode plot"
+[[ $(find "$work" -name 'bode*' | wc -l) -eq 3 ]] || fail "files are left over"
+
 # Refusals name the object and the remedy.
+expect 2 frequency "$work/mass.yaml" --excite pusch
+says err 'did you mean "push"'
+expect 2 frequency "$work/mass.yaml" --from 10 --to 1
+says err "the lower one first"
+expect 2 frequency "$work/mass.yaml" --out bode.txt
+says err ".svg or .pdf"
+expect 2 frequency "$source_dir/problems/quarter_car/model.yaml"
+says err "no inputs"
 expect 2 linearise "$work/mass.yaml" --out "$work/plant.txt"
 says err ".mat or .csv"
 expect 2 linearise "$work/mass.yaml" --coordinate w
