@@ -1,4 +1,5 @@
-/* cmd_frequency.c - linkwork frequency: transfer functions from inputs to outputs, as numbers, a Bode plot, a page.
+/* cmd_frequency.c - linkwork frequency: transfer functions from inputs to outputs, as numbers, a Bode plot, a
+ * page.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "analysis_state.h"

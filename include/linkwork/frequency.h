@@ -17,8 +17,8 @@ extern "C" {
 typedef struct lw_frequency_options {
     /* Hz, both positive; 0: a decade below the slowest and above the fastest eigenvalue that is not zero. */
     double from, to;
-    /* Frequencies at equal distances in decades; 0: 50 per decade. Near eigenvalues with little damping more are
-     * added, so that peaks are met, unless `exactly`. */
+    /* Frequencies at equal distances in decades; 0: 50 per decade. Near eigenvalues with little damping more
+     * are added, so that peaks are met, unless `exactly`. */
     int points;
     bool exactly;
     /* Inputs and outputs by name; NULL: all. */
@@ -30,14 +30,15 @@ typedef struct lw_frequency_response {
     int count, inputs, outputs;
     const char *const *input_names, *const *output_names;
     const double *frequency; /* Hz, ascending */
-    /* count x outputs x inputs: G in pairs of real and imaginary part; its magnitude; its phase in rad, without
-     * jumps from frequency to frequency. Infinite (phase NAN) at an eigenvalue without damping. */
+    /* count x outputs x inputs: G in pairs of real and imaginary part; its magnitude; its phase in rad,
+     * without jumps from frequency to frequency. Infinite (phase NAN) at an eigenvalue without damping. */
     const double *G, *magnitude, *phase;
 } lw_frequency_response;
 
 /* Fills the options with their defaults. */
 LW_API void lw_frequency_defaults(lw_frequency_options *options);
-/* LW_ERROR_ARGUMENT: a name is wrong, frequencies are not positive and ascending, or the system has no input. */
+/* LW_ERROR_ARGUMENT: a name is wrong, frequencies are not positive and ascending, or the system has no
+ * input. */
 LW_API lw_status lw_frequency_find(const lw_linear_system *system, const lw_frequency_options *options,
                                    lw_frequency_response **response, lw_error *error);
 LW_API void lw_frequency_destroy(lw_frequency_response *response);

@@ -2,8 +2,8 @@
  *
  *   G = C X + D,   (i w - A) X = B                                                                       (1)
  *
- * A is balanced and brought to Hessenberg form once; each frequency is one elimination (2). Frequencies stand at
- * equal distances in decades, and beside eigenvalues a + b i with little damping at b + k |a| (3).
+ * A is balanced and brought to Hessenberg form once; each frequency is one elimination (2). Frequencies stand
+ * at equal distances in decades, and beside eigenvalues a + b i with little damping at b + k |a| (3).
  *
  * Source   docs/theory/frequency.md, with the equation numbers above; linalg/hessenberg_lapack.c.
  * Cost     O(states^3), then O(states^2 (1 + inputs) + states inputs outputs) for each frequency. Allocates.

@@ -1,7 +1,7 @@
 /* frequency_file.c - writes a frequency response as comma-separated values.
  *
- * One row for each frequency; for every output and input five columns, "OUTPUT/INPUT.dB [dB]" and so on. A number
- * that is infinite is left out, so that plots have a gap there.
+ * One row for each frequency; for every output and input five columns, "OUTPUT/INPUT.dB [dB]" and so on. A
+ * number that is infinite is left out, so that plots have a gap there.
  */
 #include "core/core.h"
 #include "io/number.h"

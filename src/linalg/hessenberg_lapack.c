@@ -1,10 +1,10 @@
 /* hessenberg_lapack.c - a linear system in Hessenberg form, and its solution at a frequency.
  *
- * Balancing (dgebal) and the reduction (dgehrd) are LAPACK's; the elimination of i w - H has one entry below each
- * diagonal entry and exchanges neighbouring rows at most, O(n^2).
+ * Balancing (dgebal) and the reduction (dgehrd) are LAPACK's; the elimination of i w - H has one entry below
+ * each diagonal entry and exchanges neighbouring rows at most, O(n^2).
  *
- * Source   A. J. Laub, Efficient multivariable frequency response computations, IEEE Transactions on Automatic
- *          Control 26, 1981.
+ * Source   A. J. Laub, Efficient multivariable frequency response computations, IEEE Transactions on
+ *          Automatic Control 26, 1981.
  * Cost     reduction O(n^3), once; each frequency O(n^2) and O(n^2) for each column of B.
  */
 #include "linalg/hessenberg.h"

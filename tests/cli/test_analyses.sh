@@ -27,6 +27,43 @@ expect 0 accel "$work/rest.yaml" --json
 import json, sys
 assert abs(json.load(open(sys.argv[1]))["qdd"]["z"][0]) < 1e-9
 END
+# The text is kept: comments, expressions, parameters that still work; what is set becomes the file's own value.
+cat >"$work/kept.yaml" <<'END'
+linkwork: 1
+name: kept   # a comment
+parameters:
+  k: 50 N/m  # stiffness
+  load: 2 kg
+  "gee": 9.81
+gravity: [0, 0, -gee]
+states:
+  lag: {rate: z.q - lag}
+bodies: {m: {kind: point, mass: load}}
+joints:
+  z{i}: {repeat: {i: 1..1}, type: prismatic, between: [ground, m], axis: [0, 0, 1]}
+forces: {s: {type: torsion, joint: z1, stiffness: k, damping: 3}}
+run:
+  end: 2 s
+END
+sed -i 's/z.q - lag/z1.q - lag/' "$work/kept.yaml"
+expect 0 equilibrium "$work/kept.yaml" --set "load=3 kg" --out "$work/rest2.yaml"
+silent err
+for line in "name: kept   # a comment" "  k: 50 N/m  # stiffness" '  load: "3 kg"' "  z{i}: {repeat" "  end: 2 s" 'begin: "equilibrium"'; do
+    grep -qF "$line" "$work/rest2.yaml" || fail "\"$line\" is not in the file: $(cat "$work/rest2.yaml")"
+done
+expect 0 accel "$work/rest2.yaml" --json
+json 'close(d["qdd"]["z1"][0], 0, 1e-9)'
+expect 0 equilibrium "$work/rest2.yaml" --set k=100 --json --out "$work/rest3.yaml"
+json 'close(d["joints"]["z1"]["q"][0], -3*9.81/100, 1e-12) and close(d["states"]["lag"], -3*9.81/100, 1e-12)'
+grep -q "equilibrium_2" "$work/rest3.yaml" || fail "a second start"
+# A results file has no text to keep: its parameters, which enter nothing any more, are left out.
+expect 0 run "$work/kept.yaml" --end 0.1 --out "$work/kept.csv"
+expect 0 equilibrium "$work/kept.csv" --out "$work/anew.yaml"
+says err "numbers in place of expressions"
+grep -q "^# A model that starts in a position of rest" "$work/anew.yaml" || fail "no word in the file"
+expect 2 run "$work/anew.yaml" --set k=100
+says err '"k"'
+
 expect 0 linearise "$work/mass.yaml" --equilibrium --json --out "$work/plant.mat"
 /usr/bin/python3 - "$work/out" "$work/plant.mat" <<'END' || fail "linearise"
 import json, struct, sys
