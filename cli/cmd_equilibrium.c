@@ -1,7 +1,7 @@
 /* cmd_equilibrium.c - linkwork equilibrium: the position of rest that is reached from the start, whether it
  * is stable, and what the joints carry there.
  */
-#include "analysis_state.h"
+#include "equilibrium_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,95 +73,6 @@ static void print_text(const lw_model *model, const lw_equilibrium *e) {
         printf("  * not unique: redundant constraints share this load in a way the model does not say\n");
 }
 
-/* Gives the spec the position as its start, at rest. */
-static void put_start(const lw_model *model, const lw_equilibrium *e, lw_spec *spec) {
-    for (size_t k = 0; k < lw_spec_joint_count(spec); k++) {
-        lw_joint_spec *joint = lw_spec_joint(spec, k);
-        lw_joint_info info = lw_model_joint_info(model, lw_model_joint(model, joint->name));
-        memset(joint->v, 0, sizeof joint->v);
-        joint->has_v = false;
-        joint->has_q = !info.cut && info.q_count > 0 && info.prescribed == 0;
-        for (int c = 0; c < info.q_count && joint->has_q; c++) joint->q[c] = e->q[info.q + c];
-    }
-    for (int k = 0; k < lw_model_state_count(model); k++)
-        lw_spec_state(spec, (size_t)k)->start = e->states[k];
-    lw_run_spec run = *lw_spec_run(spec);
-    run.begin = NULL;
-    lw_spec_set_run(spec, &run);
-}
-
-/* Coordinates of a mirrored part may count in the other sense in its own file, in which the spec has them:
- * they are turned round where the compiled spec shows it. */
-static lw_status turn_senses(const lw_model *model, const lw_equilibrium *e, lw_spec *spec) {
-    lw_model *again = NULL;
-    double *q = calloc((size_t)lw_model_q_size(model) + 1, sizeof *q);
-    lw_status status = q ? lw_model_compile(spec, NULL, NULL, &again) : LW_ERROR_MEMORY;
-    if (status == LW_OK && lw_model_q_size(again) == lw_model_q_size(model))
-        lw_model_initial_state(again, q, NULL);
-    for (size_t k = 0; status == LW_OK && k < lw_spec_joint_count(spec); k++) {
-        lw_joint_spec *joint = lw_spec_joint(spec, k);
-        const lw_joint_info info = lw_model_joint_info(model, lw_model_joint(model, joint->name));
-        for (int c = 0; joint->has_q && c < info.q_count; c++)
-            if (e->q[info.q + c] != 0 && q[info.q + c] == -e->q[info.q + c]) joint->q[c] = -joint->q[c];
-    }
-    lw_model_destroy(again);
-    free(q);
-    return status;
-}
-
-/* Is the start of the model this position? Quaternions of opposite sign are the same rotation. */
-static bool starts_there(const lw_model *model, const lw_equilibrium *e) {
-    double *q = calloc((size_t)lw_model_q_size(model) + 1, sizeof *q);
-    bool same = q;
-    if (q) lw_model_initial_state(model, q, NULL);
-    for (int j = 0; same && j < lw_model_joint_count(model); j++) {
-        const lw_joint_info info = lw_model_joint_info(model, j);
-        const int turned = info.q_count > info.v_count ? 4 : 0;
-        double most = 0, plus = 0, minus = 0;
-        for (int c = 0; !info.cut && c < info.q_count; c++) {
-            const double a = q[info.q + c], b = e->q[info.q + c];
-            if (c < info.q_count - turned)
-                most = fmax(most, fabs(a - b) / (1 + fabs(b)));
-            else
-                plus = fmax(plus, fabs(a - b)), minus = fmax(minus, fabs(a + b));
-        }
-        same = fmax(most, fmin(plus, minus)) < 1e-7;
-    }
-    free(q);
-    return same;
-}
-
-/* Reads the file again: its start has to be at rest. What depends on the start in the old file, as a spring
- * whose length is not given does, would have changed with it. */
-static int check_file(const cli_command *command, const char *path, const cli_model *loaded,
-                      const lw_equilibrium *e) {
-    cli_model again = {0};
-    const cli_changes none = {.any_path = true};
-    int result = cli_load(command, path, &none, &again);
-    if (result == CLI_DONE && again.model) {
-        lw_linearise_options options;
-        lw_equilibrium *found = NULL;
-        lw_error error = {0};
-        lw_linearise_defaults(again.model, &options);
-        lw_status status = lw_equilibrium_find(again.model, &options, &found, &error);
-        double most = 0;
-        const int nq = lw_model_q_size(loaded->model);
-        bool same = status == LW_OK && lw_model_q_size(again.model) == nq && starts_there(again.model, e);
-        for (int k = 0; k < nq && same; k++)
-            most = fmax(most, fabs(found->q[k] - e->q[k]) / (1 + fabs(e->q[k])));
-        if (!same || !(most < 1e-7)) {
-            remove(path);
-            result =
-                cli_say(command, CLI_FAILED,
-                        "--out: the model does not rest there when it starts there, since something in it "
-                        "depends on its start; give the lengths of springs (length) instead of their start");
-        }
-        lw_equilibrium_destroy(found);
-    }
-    cli_close_model(&again);
-    return result;
-}
-
 static int solve(const cli_command *command, cli_model *loaded, const request *asked) {
     cli_state state;
     int result = cli_state_find(command, loaded, asked->method, asked->at, true, &state);
@@ -176,12 +87,7 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
             result = cli_say(command, CLI_FAILED, "no equilibrium is reached in %d rounds: %s", e->rounds,
                              e->unbalanced);
         if (result == CLI_DONE && asked->out) {
-            lw_error error = {0};
-            put_start(model, e, loaded->spec);
-            lw_status status = turn_senses(model, e, loaded->spec);
-            if (status == LW_OK) status = lw_write_model(loaded->spec, asked->out, &error);
-            result = status == LW_OK ? check_file(command, asked->out, loaded, e)
-                                     : cli_fault(command, status, &error);
+            result = equilibrium_write(command, loaded, &asked->changes, e, state.options.t, asked->out);
         }
     }
     cli_state_free(&state);

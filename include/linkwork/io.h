@@ -53,6 +53,23 @@ LW_API lw_status lw_read_number(const char *text, const char *unit, double *valu
  * Numbers are exact. */
 LW_API lw_status lw_write_model(const lw_spec *spec, const char *path, lw_error *error);
 
+/* A start to be added to a model file. */
+typedef struct lw_new_start {
+    const char *name;            /* what it is called; no start of the file may have this name */
+    const lw_start_spec *joints; /* their values; `name` of each is not used */
+    size_t joint_count;
+    const char *const *states; /* user states whose starting values change, and these */
+    const double *state_starts;
+    size_t state_count;
+    const lw_setting *settings; /* parameters that get other values, as when the model was read */
+    size_t setting_count;
+} lw_new_start;
+/* Writes a model file (YAML, which was read as this spec) with one more start, which the run then begins from;
+ * all else stays as it was written, with its expressions, units and comments. LW_ERROR_UNSUPPORTED: the text has
+ * no place for it, as where a section is repeated or has an anchor. */
+LW_API lw_status lw_write_with_start(const char *model, const lw_spec *spec, const lw_new_start *start,
+                                     const char *path, lw_error *error);
+
 /* Results of a run, written as it goes: a run that is killed leaves a readable file that lacks at most the
  * last second. The path's ending chooses the format: .csv, or .h5 and .hdf5 for HDF5; "-" is standard output
  * as CSV. Both carry names and units of the columns, the whole model, its text and what is told here

@@ -19,6 +19,8 @@
 #include <linkwork/derivatives.h>
 #include <linkwork/linearise.h>
 #include <linkwork/equilibrium.h>
+#include <linkwork/frequency.h>
+#include <linkwork/inverse.h>
 #include <linkwork/solver_batch.h>
 #include <linkwork/compare.h>
 #include <linkwork/director.h>

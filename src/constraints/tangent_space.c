@@ -405,6 +405,27 @@ void lw_tangent_multipliers(const lw_tangent *t, const double *x, double *lambda
     for (int r = 0; r < t->rows->count; r++) lambda[r] *= t->row_unit[r];
 }
 
+void lw_tangent_shortest(const lw_tangent *t, const double *b, double *rest, double *y) {
+    for (int r = 0; r < t->rows->count; r++) rest[r] = b[r] * t->row_unit[r];
+    for (int f = 0; f < t->loops->count; f++) {
+        const lw_front *front = &t->fronts[f];
+        const lw_loop_constraint *loop = &t->loops->loops[f];
+        const double *A = t->store + front->store;
+        const size_t room = (size_t)front->room;
+        for (int i = 0; i < front->rank; i++) { /* R'y = b: row i of R stands in this front */
+            const double value = rest[loop->first + front->order[i]] / A[(size_t)i + (size_t)i * room];
+            y[t->place[front->place + (size_t)i]] = value;
+            for (int k = i + 1; k < front->rank; k++)
+                rest[loop->first + front->order[k]] -= A[(size_t)i + (size_t)k * room] * value;
+            for (int c = loop->coupling; c < loop->coupling + loop->couplings; c++) {
+                const lw_loop_constraint *other = &t->loops->loops[t->loops->couplings[c].loop];
+                for (int j = 0; j < other->count; j++)
+                    rest[other->first + j] -= A[(size_t)i + (size_t)(t->column[c] + j) * room] * value;
+            }
+        }
+    }
+}
+
 /* An entry of G. */
 static double entry_in_units(const lw_tangent *t, int e) {
     return t->entries[e] / (t->row_unit[t->row_of[e]] * t->unit[t->speed_of[e]]);
