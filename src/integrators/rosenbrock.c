@@ -78,7 +78,8 @@ static int coupled(const lw_system *system) {
     return system->linearised ? system->linearised->count : system->size - system->quadratures;
 }
 
-/* I - gamma J, J by differences from f(t, y) = ydot, and its factors. */
+/* I - gamma J, J by differences from f(t, y) = ydot. A system with hints wants them to be taken from its last
+ * evaluation, which is made anew. */
 static lw_status differences(lw_fixed_step *run, double t, double gamma, const double *y, const double *ydot,
                              lw_error *error) {
     rosenbrock *r = run->more;
@@ -88,7 +89,12 @@ static lw_status differences(lw_fixed_step *run, double t, double gamma, const d
     double *moved = r->stage, *rate = r->rate;
     lw_status status = LW_OK;
     memcpy(moved, y, (size_t)system->size * sizeof *y);
-    if (hints) hints->differences(hints->subject, true);
+    if (hints) {
+        status = lw_checked_derivative(system, t, y, r->by_time, &run->evaluations, error);
+        if (status != LW_OK) return status;
+        ydot = r->by_time;
+        hints->differences(hints->subject, true);
+    }
     for (int j = 0; j < n && status == LW_OK; j++) {
         double *column = r->matrix + (size_t)j * (size_t)n;
         moved[j] = y[j] + sqrt(DBL_EPSILON) * lw_error_unit(system, j, y[j]);
@@ -181,8 +187,7 @@ static lw_status take(lw_fixed_step *run, double t, double h, const double *y, c
             if (status != LW_OK) return status;
             rate = r->rate;
         }
-        for (int k = 0; k < n; k++)
-            u[k] = diagonal * h * (rate[k] + r->sums[i] * h * r->by_time[k]);
+        for (int k = 0; k < n; k++) u[k] = diagonal * h * (rate[k] + r->sums[i] * h * r->by_time[k]);
         for (int j = 0; j < i; j++)
             for (int k = 0; k < n; k++) u[k] += diagonal * r->c[i][j] * r->u[j][k];
         solve(run, u);
@@ -200,8 +205,7 @@ static lw_status take(lw_fixed_step *run, double t, double h, const double *y, c
 static lw_status create(lw_system *system, const lw_integrator_options *options, double t, const double *y,
                         const double *ydot, lw_integration **integration, lw_error *error) {
     (void)ydot;
-    lw_status status =
-        lw_fixed_step_create(&lw_rosenbrock, take, system, options, t, y, integration, error);
+    lw_status status = lw_fixed_step_create(&lw_rosenbrock, take, system, options, t, y, integration, error);
     if (status != LW_OK) return status;
     lw_fixed_step *run = (lw_fixed_step *)*integration;
     const size_t size = (size_t)system->size, n = (size_t)coupled(system);

@@ -2,11 +2,11 @@
  *
  *   (I - g J) x = r,   J = df/dy,   y = (q, v, user states)
  *
- * Coordinates change by motions w: x_q = T w for a scalar coordinate with T = 1, and for a quaternion with
- * qdot = T(q) v = B(v) q
+ * Coordinates change by motions w: x_q = T w, for a scalar coordinate with T = 1, and for a quaternion with
+ * qdot = T(q) v = B(v) q and the term of joint.c that keeps it at unit length
  *
- *   x_q = Q^-1 (r_q + g T x_v),   Q = I - g B,   Q^-1 = (I + g B) / (1 + g^2 |v|^2 / 4)                (1)
- *   w = T^+ x_q = T^+ Q^-1 r_q + g E x_v,   E = T^+ Q^-1 T                                             (2)
+ *   x_q = Q^-1 (r_q + g T x_v),   Q = I - g B + g |v| q q',   (I - g B)^-1 = (I + g B) / (1 + g^2 |v|^2 / 4)
+ *   w = T^+ x_q = T^+ Q^-1 r_q + g E x_v,   E = T^+ Q^-1 T                                          (1, 2)
  *
  * so that the coordinates are eliminated and one system in speeds and user states u remains:
  *
@@ -59,6 +59,21 @@ static void turn(const double p[4], const double w[3], double out[4]) {
     out[1] = 0.5 * (p[0] * w[0] + p[2] * w[2] - p[3] * w[1]);
     out[2] = 0.5 * (p[0] * w[1] + p[3] * w[0] - p[1] * w[2]);
     out[3] = 0.5 * (p[0] * w[2] + p[1] * w[1] - p[2] * w[0]);
+}
+
+/* x := Q^-1 x of (1) for a quaternion q with speeds w. */
+static void unturn(const double q[4], const double w[3], double gamma, double x[4]) {
+    const double square = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], pull = gamma * sqrt(square);
+    const double divisor = 1 + 0.25 * gamma * gamma * square;
+    double moved[4], turned[4], along = 0, own = 0;
+    turn(x, w, moved);
+    turn(q, w, turned);
+    for (int i = 0; i < 4; i++) {
+        x[i] = (x[i] + gamma * moved[i]) / divisor;
+        turned[i] = (q[i] + gamma * turned[i]) / divisor;
+        along += q[i] * x[i], own += q[i] * turned[i];
+    }
+    for (int i = 0; i < 4; i++) x[i] -= pull * along / (1 + pull * own) * turned[i];
 }
 
 /* --- creation -------------------------------------------------------------------------------------- */
@@ -116,8 +131,8 @@ static lw_status differentiate_rates(lw_simulation_jacobian *j, lw_error *error)
     for (int k = 0; k < ns && status == LW_OK; k++) {
         double *rates = j->rates + (size_t)k * (size_t)wide;
         memset(j->row, 0, (size_t)tree->columns * sizeof *j->row);
-        lw_function_derivatives(tree, values->functions[values->input_count + k], &tree->t,
-                                d->data->computed, 1, j->row, NULL, 0);
+        lw_function_derivatives(tree, values->functions[values->input_count + k], &tree->t, d->data->computed,
+                                1, j->row, NULL, 0);
         for (int f = 0; f < nf; f++) {
             rates[f] = j->row[d->free[f]];
             rates[nf + f] = j->row[nv + d->free[f]];
@@ -147,13 +162,12 @@ static lw_status linearise(lw_system *base, double t, const double *y, lw_error 
 static void make_ball(ball *b, const double *q, const double *v, double gamma) {
     static const double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const double *w = v + b->v, *p = q + b->q;
-    const double speed2 = w[0] * w[0] + w[1] * w[1] + w[2] * w[2], divisor = 1 + 0.25 * gamma * gamma * speed2;
     const double size2 = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3];
     for (int k = 0; k < 3; k++) turn(p, unit[k], b->T + 4 * k);
     for (int k = 0; k < 3; k++) {
         double moved[4];
-        turn(b->T + 4 * k, w, moved);
-        for (int i = 0; i < 4; i++) moved[i] = (b->T[4 * k + i] + gamma * moved[i]) / divisor;
+        memcpy(moved, b->T + 4 * k, sizeof moved);
+        unturn(p, w, gamma, moved);
         for (int i = 0; i < 3; i++) {
             const double *T = b->T + 4 * i;
             b->E[3 * i + k] =
@@ -206,15 +220,6 @@ static bool factor(lw_system *base, double gamma) {
     return lw_lu_factor(n, j->matrix, j->pivots);
 }
 
-/* x_q = Q^-1 r_q of a ball, in place. */
-static void unturn(const lw_simulation_jacobian *j, const ball *b, double *x) {
-    const double *w = j->v + b->v, gamma = j->gamma;
-    const double divisor = 1 + 0.25 * gamma * gamma * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-    double moved[4];
-    turn(x + b->q, w, moved);
-    for (int i = 0; i < 4; i++) x[b->q + i] = (x[b->q + i] + gamma * moved[i]) / divisor;
-}
-
 static void solve(lw_system *base, double *y) {
     lw_simulation *s = ((lw_simulation_system *)base)->simulation;
     lw_simulation_jacobian *j = s->jacobian;
@@ -227,7 +232,7 @@ static void solve(lw_system *base, double *y) {
         const ball *b = &j->balls[k];
         const double *p = j->q + b->q;
         const double size2 = p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3];
-        unturn(j, b, y);
+        unturn(p, j->v + b->v, gamma, y + b->q);
         for (int m = 0; m < 3; m++) {
             const double *T = b->T + 4 * m, *r = y + b->q;
             w[j->place[b->v] + m] = 4 * (T[0] * r[0] + T[1] * r[1] + T[2] * r[2] + T[3] * r[3]) / size2;
@@ -248,13 +253,12 @@ static void solve(lw_system *base, double *y) {
     for (int u = 0; u < ns; u++) own[u] = x[nf + u];
     for (int k = 0; k < j->ball_count; k++) { /* The rest of (1): g Q^-1 T x_v. */
         const ball *b = &j->balls[k];
-        const double *w3 = j->v + b->v, *v3 = x + j->place[b->v];
-        double rate[4] = {0}, moved[4];
+        const double *v3 = x + j->place[b->v];
+        double rate[4] = {0};
         for (int m = 0; m < 3; m++)
             for (int i = 0; i < 4; i++) rate[i] += gamma * v3[m] * b->T[4 * m + i];
-        turn(rate, w3, moved);
-        const double divisor = 1 + 0.25 * gamma * gamma * (w3[0] * w3[0] + w3[1] * w3[1] + w3[2] * w3[2]);
-        for (int i = 0; i < 4; i++) y[b->q + i] += (rate[i] + gamma * moved[i]) / divisor;
+        unturn(j->q + b->q, j->v + b->v, gamma, rate);
+        for (int i = 0; i < 4; i++) y[b->q + i] += rate[i];
     }
 }
 

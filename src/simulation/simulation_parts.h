@@ -121,10 +121,10 @@ struct lw_simulation {
     const lw_integrator *integrator;
     lw_integration *integration;
     lw_simulation_jacobian *jacobian; /* NULL: none has been wanted, or there is none */
-    lw_integrator_statistics before; /* statistics of the integrators before this one */
-    bool stale;                      /* State or equations have changed: the integrator must restart. */
-    double accepted;                 /* end of its last step */
-    bool repeating;                  /* Earlier steps are repeated, without notifications. */
+    lw_integrator_statistics before;  /* statistics of the integrators before this one */
+    bool stale;                       /* State or equations have changed: the integrator must restart. */
+    double accepted;                  /* end of its last step */
+    bool repeating;                   /* Earlier steps are repeated, without notifications. */
     lw_simulation_anchor anchor;
     double crossed_t, *crossed_y; /* time of the method's last event, and its state before the event */
     const lw_integrator *next;    /* integrator that takes over from next_y at next_t, or NULL */
