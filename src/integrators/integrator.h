@@ -100,7 +100,8 @@ typedef struct lw_integrator {
     bool either;         /* Takes a fixed step if options.tolerance is 0, otherwise chooses its steps. */
     bool needs_residual; /* works on the residual, otherwise on the derivative */
     bool needs_step;     /* works on the system's own step */
-    bool linearises;     /* uses `linearised` of a system that has it */
+    /* It uses `linearised` of systems with so many states; most 0: never. */
+    int linearises_least, linearises_most;
     /* Starts at (t, y); ydot (may be NULL) is a consistent derivative for residual systems. The system must
      * outlive the integration. */
     lw_status (*create)(lw_system *system, const lw_integrator_options *options, double t, const double *y,

@@ -26,6 +26,7 @@
 #include "linalg/dense_lu.h"
 
 #include <float.h>
+#include <limits.h>
 #include <string.h>
 
 extern const lw_integrator lw_rosenbrock;
@@ -231,7 +232,7 @@ const lw_integrator lw_rosenbrock = {
     .name = "rosenbrock",
     .summary = "linearly implicit, order 3, for stiff systems, fixed step and fixed work per step",
     .fixed_step = true,
-    .linearises = true,
+    .linearises_most = INT_MAX,
     .create = create,
     .destroy = lw_fixed_step_destroy,
     .advance = lw_fixed_step_advance,

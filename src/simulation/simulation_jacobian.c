@@ -309,7 +309,9 @@ void lw_simulation_jacobian_drop(lw_simulation *s) {
 lw_status lw_simulation_jacobian_offer(lw_simulation *s, lw_error *error) {
     lw_system *system = &s->system.base;
     system->linearised = NULL;
-    if (!s->integrator->linearises || !suits(s)) return LW_OK;
+    const int states = system->size - system->quadratures;
+    if (states < s->integrator->linearises_least || states > s->integrator->linearises_most || !suits(s))
+        return LW_OK;
     if (!s->jacobian || s->jacobian->model != s->model) {
         lw_error reason = {0};
         lw_simulation_jacobian_drop(s);
