@@ -120,10 +120,11 @@ fuzz-merge: ## keep what fuzzing found: new inputs that reach new code go to tes
 
 bench: setup ## time the dynamics of trees, closed loops, bodies without mass, steps of director; figures also in results/bench*.csv
 	@$(CONFIGURE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_BENCH=ON
-	@cmake --build build-bench --target bench-tree bench-loops bench-steps bench-massless bench-director bench-choice bench-balance bench-derivatives bench-prediction linkwork-program -j $(JOBS)
+	@cmake --build build-bench --target bench-tree bench-loops bench-steps bench-bounded bench-massless bench-director bench-choice bench-balance bench-derivatives bench-prediction linkwork-program -j $(JOBS)
 	@mkdir -p results && build-bench/bench/bench-tree --csv results/bench.csv
 	@echo "" && build-bench/bench/bench-loops --csv results/bench-loops.csv
 	@echo "" && build-bench/bench/bench-steps --csv results/bench-steps.csv
+	@echo "" && build-bench/bench/bench-bounded 20000 3
 	@echo "" && build-bench/bench/bench-massless --csv results/bench-massless.csv
 	@echo "" && build-bench/bench/bench-director --csv results/bench-director.csv
 	@echo "" && build-bench/bench/bench-choice --csv results/bench-choice.csv

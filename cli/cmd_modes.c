@@ -6,7 +6,7 @@
 
 typedef struct request {
     const char *method;
-    double at;
+    double at, count;
     bool equilibrium, as_json;
     cli_changes changes;
 } request;
@@ -35,6 +35,11 @@ static void print_json(const lw_model *model, const lw_modes *modes) {
         json_numbers(&j, "eigenvalue", mode->eigenvalue, 2);
         json_shape(&j, "shape", model, mode->shape);
         json_shape(&j, "shape_imaginary", model, mode->imaginary);
+        json_object(&j, "energy");
+        for (int i = 1; i <= lw_model_body_count(model); i++)
+            json_number(&j, lw_model_body_name(model, i), mode->energy[i - 1]);
+        json_object_end(&j);
+        json_numbers(&j, "participation", mode->participation, 3);
         json_object_end(&j);
     }
     json_array_end(&j);
@@ -46,7 +51,7 @@ static void print_text(const lw_model *model, const lw_modes *modes) {
     printf("%d rigid-body modes, %d others%s\n", modes->rigid, modes->count,
            modes->undamped ? ", without damping" : "");
     if (modes->count > 0)
-        printf("\n%6s %16s %12s %16s %16s  moves most\n", "mode", "frequency, Hz", "damping",
+        printf("\n%6s %16s %12s %16s %16s  moves most, body with most energy\n", "mode", "frequency, Hz", "damping",
                "real part, 1/s", "imaginary");
     for (int k = 0; k < modes->count; k++) {
         const lw_mode *mode = &modes->modes[k];
@@ -60,8 +65,12 @@ static void print_text(const lw_model *model, const lw_modes *modes) {
                     most = joint.name;
                 }
         }
-        printf("%6d %16.9g %12.5g %16.9g %16.9g  %s\n", k + 1, mode->frequency, mode->damping_ratio,
-               mode->eigenvalue[0], mode->eigenvalue[1], most);
+        int body = 1;
+        for (int i = 2; i <= lw_model_body_count(model); i++)
+            if (mode->energy[i - 1] > mode->energy[body - 1]) body = i;
+        printf("%6d %16.9g %12.5g %16.9g %16.9g  %s, %s %.0f %%\n", k + 1, mode->frequency,
+               mode->damping_ratio, mode->eigenvalue[0], mode->eigenvalue[1], most,
+               lw_model_body_name(model, body), 100 * mode->energy[body - 1]);
     }
 }
 
@@ -73,7 +82,9 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
         result = cli_say(command, CLI_FAILED, "no equilibrium is reached: %s", state.equilibrium->unbalanced);
     if (result == CLI_DONE) {
         lw_modes *modes = NULL;
-        lw_status status = lw_modes_find(loaded->model, &state.options, &modes, &error);
+        lw_status status = asked->count > 0 ? lw_modes_lowest(loaded->model, &state.options, (int)asked->count,
+                                                               &modes, &error)
+                                             : lw_modes_find(loaded->model, &state.options, &modes, &error);
         if (status != LW_OK) {
             result = cli_fault(command, status, &error);
         } else {
@@ -99,6 +110,8 @@ static int find_modes(const cli_command *command, int argc, char **argv) {
          .unit = "s", .any_sign = true},
         {"equilibrium", NULL, "about the position of rest that is reached from there", NULL,
          .flag = &asked.equilibrium},
+        {"count", "N", "only the N lowest modes, rigid-body ones counted; large trees are quick then", "20",
+         .number = &asked.count, .unit = "1"},
         {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree",
          .text = &asked.method},
         CLI_SET_OPTION(asked.changes),

@@ -479,7 +479,7 @@ static int run_command(const cli_command *command, int argc, char **argv) {
         {"method", "NAME", "the formulation, or auto", "tree", .text = &asked.method},
         {"integrator", "NAME", "linkwork info lists them; auto: erk, and bdf where the model is stiff", "bdf",
          .text = &asked.run.integrator},
-        {"step", "H", "fixed step of rk4, largest step of the others, s", "\"1 ms\"",
+        {"step", "H", "fixed step of rk4 and rosenbrock, largest step of the others, s", "\"1 ms\"",
          .number = &asked.run.step, .unit = "s"},
         {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &asked.run.tolerance,
          .unit = "1"},

@@ -289,7 +289,7 @@ static int view(const cli_command *command, int argc, char **argv) {
          "crane.html", .text = &asked.run.out},
         {"method", "NAME", "the formulation, or auto", "tree", .text = &asked.method},
         {"integrator", "NAME", "linkwork info lists them", "bdf", .text = &asked.run.integrator},
-        {"step", "H", "fixed step of rk4, largest step of the others, s", "\"1 ms\"",
+        {"step", "H", "fixed step of rk4 and rosenbrock, largest step of the others, s", "\"1 ms\"",
          .number = &asked.run.step, .unit = "s"},
         {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &asked.run.tolerance,
          .unit = "1"},

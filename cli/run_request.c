@@ -21,7 +21,9 @@ void run_request_apply(const run_request *request, lw_run_options *options) {
         /* A tolerance requests an adaptive integrator, whatever step the model gives. */
         options->tolerance = request->tolerance;
         options->step = 0;
-        if (options->integrator && strcmp(options->integrator, "rk4") == 0) options->integrator = NULL;
+        if (options->integrator &&
+            (strcmp(options->integrator, "rk4") == 0 || strcmp(options->integrator, "rosenbrock") == 0))
+            options->integrator = NULL;
     }
     if (request->step > 0) {
         /* A step alone requests rk4, unless the model names an integrator; it is then its largest step. */

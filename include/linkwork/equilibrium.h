@@ -40,6 +40,12 @@ typedef struct lw_mode {
     /* nv each: the motion of every speed of the tree, real and imaginary part; the largest entry, lengths
      * divided by the longest arm of the model, is 1. */
     const double *shape, *imaginary;
+    /* body_count, in label order without ground: which part of the mode's kinetic energy each body has, by
+     * the speeds of its own motion; the sum is 1. Means over a period where phases differ. */
+    const double *energy;
+    /* Along x, y, z: which part of the mechanism's mass takes part when ground is shaken in that direction,
+     * the effective mass of the mode. NAN where modes are damped, or in a mechanism with loops. */
+    double participation[3];
 } lw_mode;
 
 typedef struct lw_modes {
@@ -51,7 +57,10 @@ typedef struct lw_modes {
     const char *name;     /* of the coordinate that has it */
 } lw_modes;
 
-/* The modes of small vibrations about the position of the options, at rest. */
+/* The modes of small vibrations about the position of the options, at rest: all of them; or only the `most`
+ * lowest, rigid-body modes included in that number, which in large trees is much cheaper. */
+LW_API lw_status lw_modes_lowest(const lw_model *model, const lw_linearise_options *options, int most,
+                                 lw_modes **modes, lw_error *error);
 LW_API lw_status lw_modes_find(const lw_model *model, const lw_linearise_options *options, lw_modes **modes,
                                lw_error *error);
 LW_API void lw_modes_destroy(lw_modes *modes);

@@ -173,7 +173,9 @@ static bool settle_steps(run_context *c, PyObject *options) {
     }
     if (tolerance && !step) {
         o->step = 0;
-        if (!integrator && o->integrator && strcmp(o->integrator, "rk4") == 0) o->integrator = NULL;
+        if (!integrator && o->integrator &&
+            (strcmp(o->integrator, "rk4") == 0 || strcmp(o->integrator, "rosenbrock") == 0))
+            o->integrator = NULL;
     }
     if (step && !tolerance && !o->integrator) o->tolerance = 0;
     return true;

@@ -22,36 +22,17 @@ typedef struct answer {
     lw_linear_work work;
     const lw_model *model;
     double length;
+    int most;    /* modes that are wanted; 0: all */
+    bool direct; /* Modes are those of the free speeds of a tree, without independent coordinates. */
+    double t;
     double *q, *v, *M, *K, *C, *values, *vectors;
     lw_mode *modes;
     char name[256];
 } answer;
 
-/* M, K and C in the independent coordinates, column by column. Returns whether there is neither damping nor a
- * part of K that is not symmetric, to rounding. */
-static bool reduce(answer *a) {
-    const lw_linear_work *w = &a->work;
-    const lw_derivatives *d = w->derivatives;
-    const int f = w->speeds, nf = d->free_count, nv = a->model->nv, n = w->n;
-    const double *mass = d->tree->mass;
+/* Is there neither damping nor a part of K that is not symmetric, to rounding? */
+static bool is_undamped(const answer *a, int f) {
     double damping = 0, stiff = 0, skew = 0;
-    for (int i = 0; i < f; i++)
-        for (int j = 0; j < f; j++) {
-            double sum = 0;
-            for (int k = 0; k < nf; k++)
-                for (int l = 0; l < nf; l++)
-                    sum += w->Nv[k + i * nf] * mass[d->free[k] * nv + d->free[l]] * w->Nv[l + j * nf];
-            a->M[i + j * f] = sum;
-        }
-    for (int i = 0; i < f; i++)
-        for (int j = 0; j < f; j++) {
-            double k = 0, c = 0;
-            for (int l = 0; l < f; l++) {
-                k -= a->M[i + l * f] * w->A[(f + l) * n + j];
-                c -= a->M[i + l * f] * w->A[(f + l) * n + f + j];
-            }
-            a->K[i + j * f] = k, a->C[i + j * f] = c;
-        }
     for (int i = 0; i < f; i++)
         for (int j = 0; j < f; j++) {
             const double size = sqrt(fabs(a->K[i + i * f] * a->K[j + j * f])) + fabs(a->K[i + j * f]);
@@ -63,18 +44,87 @@ static bool reduce(answer *a) {
     return skew <= 1e-9 * stiff && damping <= 1e-12 * sqrt(stiff);
 }
 
+/* M, K and C in the independent coordinates, column by column. Returns whether there is neither damping nor a
+ * part of K that is not symmetric, to rounding. */
+static bool reduce(answer *a) {
+    const lw_linear_work *w = &a->work;
+    const lw_derivatives *d = w->derivatives;
+    const int f = w->speeds, nf = d->free_count, nv = a->model->nv, n = w->n;
+    const double *mass = d->tree->mass;
+    /* A is row by row, so that its transposes are taken. */
+    for (int k = 0; k < nf; k++)
+        for (int l = 0; l < nf; l++) a->K[k + l * nf] = mass[d->free[k] * nv + d->free[l]];
+    lw_dense_multiply(false, false, nf, f, nf, 1, a->K, w->Nv, 0, a->C);
+    lw_dense_multiply(true, false, f, f, nf, 1, w->Nv, a->C, 0, a->M);
+    double *block = a->vectors; /* rows f .. of A by columns */
+    for (int part = 0; part < 2; part++) {
+        for (int l = 0; l < f; l++)
+            for (int j = 0; j < f; j++) block[l + j * f] = w->A[(f + l) * n + part * f + j];
+        lw_dense_multiply(false, false, f, f, f, -1, a->M, block, 0, part ? a->C : a->K);
+    }
+    return is_undamped(a, f);
+}
+
+/* Energy and participation of a mode: the twists that its motion gives to the bodies (docs/theory/modes.md,
+ * 4-5). */
+static bool share(answer *a, lw_mode *mode) {
+    const lw_model *model = a->model;
+    const int n = model->body_count;
+    lw_data *data = a->work.derivatives->data;
+    double *energy = LW_NEW(a->work.arena, double, n + 1), total = 0, rotors = 0, mass = 0,
+           along[3] = {0};
+    if (!energy) return false;
+    const double *parts[2] = {mode->shape, mode->imaginary};
+    for (int part = 0; part < 2; part++) {
+        lw_take_state(model, data, a->t, a->q, parts[part]);
+        for (int k = 0; k < model->nv; k++) /* what is prescribed stands */
+            data->v[k] = a->work.derivatives->prescribed[k] ? 0 : parts[part][k];
+        lw_velocities(model, data);
+        lw_world_poses(model, data);
+        for (int i = 1; i <= n; i++) {
+            double local[6], P[3];
+            lw_rigid_mul(&model->links[i].inertia, data->motion[i].V, local);
+            const double T = 0.5 * lw_v6_dot(data->motion[i].V, local);
+            energy[i - 1] += T, total += T;
+            lw_m3_mul_v(data->world[i].R, local + 3, P);
+            if (part == 0) lw_v3_add(along, P, along);
+        }
+        rotors += lw_rotor_energy(model, data->v);
+    }
+    for (int i = 1; i <= n; i++) {
+        energy[i - 1] /= total > 0 ? total : 1;
+        mass += model->links[i].inertia.mass;
+    }
+    /* The square of the momentum over twice the energy is the effective mass. */
+    for (int k = 0; k < 3; k++)
+        mode->participation[k] = !a->result.undamped || a->work.derivatives->rows || !(total > 0)
+                                     ? NAN
+                                     : along[k] * along[k] / (2 * (total + rotors) * mass);
+    mode->energy = energy;
+    return true;
+}
+
+/* The motion of all speeds for one of the independent coordinates; with few modes of a tree these are its free
+ * speeds. */
+static void expand(const answer *a, const double *x, double *out) {
+    const lw_linear_work *w = &a->work;
+    const lw_derivatives *d = w->derivatives;
+    const int nv = a->model->nv, n = w->n, f = w->coordinates;
+    for (int k = 0; k < d->free_count && a->direct; k++) out[d->free[k]] = x[k];
+    for (int k = 0; k < nv && !a->direct; k++)
+        for (int j = 0; j < f; j++) out[k] += w->Lq[(size_t)k * (size_t)n + (size_t)j] * x[j];
+}
+
 /* The shape of a mode from the motion x + i y of the independent coordinates. */
 static bool shape(answer *a, lw_mode *mode, const double *x, const double *y) {
     const lw_linear_work *w = &a->work;
-    const int nv = a->model->nv, n = w->n, f = w->coordinates;
+    const int nv = a->model->nv;
     double *re = LW_NEW(w->arena, double, nv + 1), *im = LW_NEW(w->arena, double, nv + 1), most = 0, c = 1,
            s = 0;
     if (!re || !im) return false;
+    expand(a, x, re);
+    if (y) expand(a, y, im);
     for (int k = 0; k < nv; k++) {
-        for (int j = 0; j < f; j++) {
-            re[k] += w->Lq[(size_t)k * (size_t)n + (size_t)j] * x[j];
-            im[k] += y ? w->Lq[(size_t)k * (size_t)n + (size_t)j] * y[j] : 0;
-        }
         const double size = hypot(re[k], im[k]) / (w->slides[k] ? a->length : 1);
         if (size > most * (1 + 1e-9)) most = size, c = re[k], s = im[k];
     }
@@ -85,7 +135,20 @@ static bool shape(answer *a, lw_mode *mode, const double *x, const double *y) {
         im[k] = (i * c - r * s) / (turn * most);
     }
     mode->shape = re, mode->imaginary = im;
-    return true;
+    return share(a, mode);
+}
+
+/* A mode, or a pair that grows and decays, of the squared frequency `square` and the motion x. */
+static lw_status add_undamped(answer *a, double square, const double *x, lw_error *error) {
+    for (int sign = 1; sign >= (square < 0 ? -1 : 1); sign -= 2) { /* Unstable: it grows and decays. */
+        lw_mode *mode = &a->modes[a->result.count++];
+        const double w = sqrt(fabs(square));
+        *mode = (lw_mode){.frequency = w / (2 * LW_PI)};
+        mode->eigenvalue[square > 0] = sign * w;
+        mode->damping_ratio = square > 0 ? 0 : -sign;
+        if (!shape(a, mode, x, NULL)) return lw_out_of_memory(error);
+    }
+    return LW_OK;
 }
 
 static lw_status undamped(answer *a, lw_error *error) {
@@ -104,14 +167,9 @@ static lw_status undamped(answer *a, lw_error *error) {
             a->result.rigid++;
             continue;
         }
-        for (int sign = 1; sign >= (square < 0 ? -1 : 1); sign -= 2) { /* Unstable: it grows and decays. */
-            lw_mode *mode = &a->modes[a->result.count++];
-            const double w = sqrt(fabs(square));
-            *mode = (lw_mode){.frequency = w / (2 * LW_PI)};
-            mode->eigenvalue[square > 0] = sign * w;
-            mode->damping_ratio = square > 0 ? 0 : -sign;
-            if (!shape(a, mode, a->K + (size_t)k * (size_t)f, NULL)) return lw_out_of_memory(error);
-        }
+        if (a->most > 0 && a->result.rigid + a->result.count >= a->most) break;
+        lw_status status = add_undamped(a, square, a->K + (size_t)k * (size_t)f, error);
+        if (status != LW_OK) return status;
     }
     return LW_OK;
 }
@@ -159,7 +217,51 @@ static lw_status damped(answer *a, lw_error *error) {
         if (!shape(a, mode, x, im > 0 ? x + n : NULL)) return lw_out_of_memory(error);
     }
     qsort(a->modes, (size_t)a->result.count, sizeof *a->modes, by_frequency);
+    if (a->most > 0 && a->result.rigid + a->result.count > a->most)
+        a->result.count = a->most > a->result.rigid ? a->most - a->result.rigid : 0;
     return LW_OK;
+}
+
+/* The largest acceleration of the free speeds, and whose it is. */
+static void take_imbalance(answer *a, int speed, double acceleration) {
+    if (!(fabs(acceleration) > a->result.imbalance)) return;
+    a->result.imbalance = fabs(acceleration);
+    lw_state_name(a->model, speed, 0, a->name, sizeof a->name);
+}
+
+/* The lowest modes of a large tree without damping and user states, from M and K of its free speeds, which
+ * are derivatives of the inverse dynamics. done: false if it is none of that. */
+static lw_status few(answer *a, bool *done, lw_error *error) {
+    lw_derivatives *d = a->work.derivatives;
+    const int nf = d->free_count, nv = a->model->nv;
+    *done = false;
+    if (a->most <= 0 || 4 * a->most > nf || d->rows || a->model->values.state_count > 0) return LW_OK;
+    double *full[3] = {a->vectors, a->vectors + (size_t)nv * (size_t)nv, a->vectors + 2 * (size_t)nv * (size_t)nv};
+    double *blocks[3] = {a->K, a->C, a->M};
+    lw_status status = lw_solver_accelerations(d->solver, a->t, a->q, a->v, NULL, a->values, error);
+    if (status == LW_OK)
+        status = lw_derivatives_of_forces(d, a->t, a->q, a->v, a->values, full[0], full[1], full[2], error);
+    if (status != LW_OK) return status;
+    for (int part = 0; part < 3; part++)
+        for (int i = 0; i < nf; i++)
+            for (int j = 0; j < nf; j++)
+                blocks[part][i + (size_t)j * (size_t)nf] = full[part][(size_t)d->free[i] * (size_t)nv + (size_t)d->free[j]];
+    a->result.undamped = is_undamped(a, nf);
+    if (!a->result.undamped) return LW_OK;
+    for (int i = 0; i < nf; i++) take_imbalance(a, d->free[i], a->values[d->free[i]]);
+    a->direct = *done = true;
+    const int count = a->most;
+    double most = 0, *squares = a->values, *x = a->vectors;
+    if (!lw_eigen_lowest(nf, a->K, a->M, count, squares, x, &most))
+        return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL,
+                       "the lowest frequencies did not converge");
+    for (int k = 0; k < count && status == LW_OK; k++) {
+        if (fabs(squares[k]) > 1e-11 * most)
+            status = add_undamped(a, squares[k], x + (size_t)k * (size_t)nf, error);
+        else
+            a->result.rigid++;
+    }
+    return status;
 }
 
 static lw_status find(answer *a, const lw_linearise_options *options, lw_error *error) {
@@ -175,11 +277,16 @@ static lw_status find(answer *a, const lw_linearise_options *options, lw_error *
     a->C = LW_NEW(w->arena, double, nv *nv + 1);
     a->values = LW_NEW(w->arena, double, 2 * n);
     a->vectors = LW_NEW(w->arena, double, n *n);
+    a->t = options->t;
     a->modes = LW_NEW(w->arena, lw_mode, n);
     if (lw_arena_failed(w->arena)) return lw_out_of_memory(error);
     status = lw_linear_start(model, options, a->q, a->v, error);
     memset(a->v, 0, nv * sizeof *a->v);
-    if (status == LW_OK) status = lw_linear_at(w, options, options->t, a->q, a->v, error);
+    a->result.modes = a->modes, a->result.name = a->name;
+    bool done = false;
+    if (status == LW_OK) status = few(a, &done, error);
+    if (status != LW_OK || done) return status;
+    status = lw_linear_at(w, options, options->t, a->q, a->v, error);
     if (status != LW_OK) return status;
     if (w->coordinates != w->speeds)
         return lw_fail(
@@ -188,31 +295,38 @@ static lw_status find(answer *a, const lw_linearise_options *options, lw_error *
             "modes are those of mechanisms whose positions and speeds are equally many, and wheels roll "
             "here");
     for (int k = 0; k < w->speeds; k++)
-        if (fabs(w->rates[w->coordinates + k]) > a->result.imbalance) {
-            a->result.imbalance = fabs(w->rates[w->coordinates + k]);
-            lw_state_name(model, w->derivatives->free[w->own_v[k]], 0, a->name, sizeof a->name);
-        }
+        take_imbalance(a, w->derivatives->free[w->own_v[k]], w->rates[w->coordinates + k]);
     a->result.undamped = reduce(a) && model->values.state_count == 0;
-    status = a->result.undamped ? undamped(a, error) : damped(a, error);
-    a->result.modes = a->modes, a->result.name = a->name;
-    return status;
+    return a->result.undamped ? undamped(a, error) : damped(a, error);
 }
 
-lw_status lw_modes_find(const lw_model *model, const lw_linearise_options *options, lw_modes **modes,
-                        lw_error *error) {
+static lw_status find_most(const lw_model *model, const lw_linearise_options *options, int most, lw_modes **modes,
+                           lw_error *error) {
     if (modes) *modes = NULL;
-    if (!model || !options || !modes || !isfinite(options->t) ||
+    if (!model || !options || !modes || most < 0 || !isfinite(options->t) ||
         (options->q && !lw_finite(options->q, model->nq)))
         return lw_call_needs("a model, options with finite numbers and a pointer for the result", error);
     answer *a = calloc(1, sizeof *a);
     if (!a) return lw_out_of_memory(error);
-    a->model = model, a->length = lw_longest_arm(model);
+    a->model = model, a->length = lw_longest_arm(model), a->most = most;
     lw_status status = find(a, options, error);
     if (status == LW_OK)
         *modes = &a->result;
     else
         lw_modes_destroy(&a->result);
     return status;
+}
+
+lw_status lw_modes_find(const lw_model *model, const lw_linearise_options *options, lw_modes **modes,
+                        lw_error *error) {
+    return find_most(model, options, 0, modes, error);
+}
+
+lw_status lw_modes_lowest(const lw_model *model, const lw_linearise_options *options, int most,
+                          lw_modes **modes, lw_error *error) {
+    if (modes) *modes = NULL;
+    if (most < 1) return lw_call_needs("a number of modes, 1 or more", error);
+    return find_most(model, options, most, modes, error);
 }
 
 void lw_modes_destroy(lw_modes *modes) {

@@ -19,8 +19,8 @@ static bool functional_iteration(lw_cvode *run) {
 static lw_status create(lw_system *system, const lw_integrator_options *options, double t, const double *y,
                         const double *ydot, lw_integration **integration, lw_error *error) {
     (void)ydot;
-    return lw_cvode_create(&lw_adams, CV_ADAMS, functional_iteration, system, options, t, y, integration,
-                           error);
+    return lw_cvode_create(&lw_adams, sizeof(lw_cvode), CV_ADAMS, functional_iteration, system, options, t, y,
+                           integration, error);
 }
 
 const lw_integrator lw_adams = {

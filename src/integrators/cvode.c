@@ -65,12 +65,13 @@ static bool listens(lw_cvode *run) {
 #endif
 }
 
-lw_status lw_cvode_create(const lw_integrator *integrator, int formula, bool (*attach)(lw_cvode *run),
-                          lw_system *system, const lw_integrator_options *options, double t, const double *y,
+lw_status lw_cvode_create(const lw_integrator *integrator, size_t size, int formula,
+                          bool (*attach)(lw_cvode *run), lw_system *system,
+                          const lw_integrator_options *options, double t, const double *y,
                           lw_integration **integration, lw_error *error) {
     *integration = NULL;
     lw_sundials *base;
-    lw_status status = lw_sundials_create(integrator, sizeof(lw_cvode), system, options, t, y, &base, error);
+    lw_status status = lw_sundials_create(integrator, size, system, options, t, y, &base, error);
     if (status) return status;
 
     lw_cvode *run = (lw_cvode *)base;

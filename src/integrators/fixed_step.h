@@ -20,6 +20,7 @@ struct lw_fixed_step {
     double *f_begin, *f_end; /* The derivatives of these states. */
     bool f_begin_known, f_end_known;
     double *work[3];         /* Workspace for take, of the state's size. */
+    void *more;              /* What else take needs; its integrator puts it there. */
     lw_event event;          /* The event at the end of the last step. */
     long grid;               /* Steps that have ended at a multiple of h. */
     long steps, evaluations; /* All steps, and all evaluations. */

@@ -16,6 +16,20 @@
 
 typedef struct lw_system lw_system;
 
+/* The linear equations of implicit steps, (I - gamma J) x = r with J = df/dy, which a system solves by itself
+ * from exact derivatives, in the form that suits its structure. They are about the first `count` states, on
+ * which alone all rates depend; the others are integrals. J need be right only for changes of the state that
+ * keep the system's invariants (closed loops). Nothing here counts as an evaluation, or allocates. */
+typedef struct lw_linearised {
+    int count;
+    /* J at (t, y), for the calls that follow. LW_ERROR_SINGULAR: it is not known there. */
+    lw_status (*at)(lw_system *system, double t, const double *y, lw_error *error);
+    /* Factors I - gamma J; false: it is singular. */
+    bool (*factor)(lw_system *system, double gamma);
+    /* x becomes (I - gamma J)^-1 x. */
+    void (*solve)(lw_system *system, double *x);
+} lw_linearised;
+
 /* The system to be integrated; its owner embeds it as the first member of a larger struct. */
 struct lw_system {
     int size, quadratures;
@@ -31,6 +45,7 @@ struct lw_system {
     const double *scale;
     const bool *differential;            /* For residuals and steps; NULL: all of y is differential. */
     const lw_newton_hints *newton_hints; /* NULL: the Jacobian changes slowly */
+    const lw_linearised *linearised;     /* NULL: J is found by differences */
     /* One time step of the system's own; NULL if there is none. */
     lw_status (*step)(lw_system *system, double t, double h, const double *y, double *y_next,
                       lw_error *error);
@@ -90,6 +105,8 @@ typedef struct lw_integrator {
     bool either;         /* Takes a fixed step if options.tolerance is 0, otherwise chooses its steps. */
     bool needs_residual; /* works on the residual, otherwise on the derivative */
     bool needs_step;     /* works on the system's own step */
+    /* It uses `linearised` of systems with so many states; most 0: never. */
+    int linearises_least, linearises_most;
     /* Starts at (t, y); ydot (may be NULL) is a consistent derivative for residual systems. The system must
      * outlive the integration. */
     lw_status (*create)(lw_system *system, const lw_integrator_options *options, double t, const double *y,

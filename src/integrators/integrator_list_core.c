@@ -6,6 +6,7 @@
 #define INTEGRATORS(row) \
     row(lw_rk4) \
     row(lw_erk) \
+    row(lw_rosenbrock) \
     row(lw_energy_momentum) \
     row(lw_energy_momentum_4)
 /* clang-format on */

@@ -6,6 +6,7 @@
 #define INTEGRATORS(row) \
     row(lw_rk4) \
     row(lw_erk) \
+    row(lw_rosenbrock) \
     row(lw_adams) \
     row(lw_bdf) \
     row(lw_ida) \

@@ -15,5 +15,9 @@ bool lw_eigen_general(int n, double *A, double *values, double *vectors);
 /* K x = w M x for symmetric K and positive definite M, which are destroyed: w ascending, x in the columns of
  * K with x'M x = 1. */
 bool lw_eigen_definite(int n, double *K, double *M, double *values);
+/* The `count` algebraically smallest w of the same problem, ascending, and x with x'M x = 1 in the columns of
+ * `vectors` (n x count). K and M are kept, 4 count <= n. most: a measure of the largest w. */
+bool lw_eigen_lowest(int n, const double *K, const double *M, int count, double *values, double *vectors,
+                     double *most);
 
 #endif

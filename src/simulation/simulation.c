@@ -198,6 +198,7 @@ lw_status lw_simulation_create(const lw_model *model, const lw_run_options *opti
 void lw_simulation_destroy(lw_simulation *s) {
     if (!s) return;
     if (s->integration) s->integrator->destroy(s->integration);
+    lw_simulation_jacobian_drop(s);
     lw_method_destroy(s->method);
     lw_data_destroy(s->data);
     lw_checked_destroy(s->checked);
@@ -272,7 +273,8 @@ static lw_status set_off(lw_simulation *s, lw_error *error) {
         status = s->integrator->restart(s->integration, s->t, s->y, error);
     else {
         double *rate = system->derivative ? s->work : NULL;
-        if (rate) status = system->derivative(system, s->t, s->y, rate, error);
+        status = lw_simulation_jacobian_offer(s, error);
+        if (status == LW_OK && rate) status = system->derivative(system, s->t, s->y, rate, error);
         if (status == LW_OK)
             status = s->integrator->create(system, &s->plan.integrator_options, s->t, s->y, rate,
                                            &s->integration, error);

@@ -72,6 +72,7 @@ static lw_status exchange(lw_simulation *s, lw_model *tuned, lw_error *error) {
         return status;
     }
     lw_simulation_retire_integrator(s);
+    lw_simulation_jacobian_drop(s);
     lw_method_destroy(s->method);
     lw_data_destroy(s->data);
     lw_checked_destroy(s->checked);

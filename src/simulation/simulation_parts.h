@@ -5,6 +5,7 @@
  * energy_ledger.c         the energy ledger
  * integrator_auto.c       which integrator auto takes, and when bdf takes over
  * simulation_values.c     inputs, user states with their rates, outputs
+ * simulation_jacobian.c   the linear equations of implicit steps
  * simulation_works.c      work of single force elements
  * simulation_events.c     events of the model and of the caller
  * simulation_impact.c     impulses of the model's events
@@ -69,6 +70,8 @@ typedef struct lw_switches {
     bool *released; /* It switches without end and is no longer held. */
 } lw_switches;
 
+typedef struct lw_simulation_jacobian lw_simulation_jacobian;
+
 /* What is known of an event of the model (simulation_events.c). */
 typedef struct lw_impact {
     double since;     /* When the present series of its happenings at one instant began, */
@@ -123,11 +126,12 @@ struct lw_simulation {
 
     const lw_integrator *integrator;
     lw_integration *integration;
-    lw_integrator_statistics before; /* statistics of the integrators before this one */
-    bool stale;                      /* State or equations have changed: the integrator must restart. */
-    double accepted;                 /* end of its last step */
-    size_t retired_size;             /* what the integrator that was destroyed last would add to a snapshot */
-    bool repeating;                  /* Earlier steps are repeated, without notifications. */
+    lw_simulation_jacobian *jacobian; /* NULL: none has been wanted, or there is none */
+    lw_integrator_statistics before;  /* statistics of the integrators before this one */
+    bool stale;                       /* State or equations have changed: the integrator must restart. */
+    double accepted;                  /* end of its last step */
+    size_t retired_size;              /* what the integrator destroyed last would add to a snapshot */
+    bool repeating;                   /* Earlier steps are repeated, without notifications. */
     lw_simulation_anchor anchor;
     double crossed_t, *crossed_y; /* time of the method's last event, and its state before the event */
     const lw_integrator *next;    /* integrator that takes over from next_y at next_t, or NULL */
@@ -240,6 +244,11 @@ void lw_simulation_retire_integrator(lw_simulation *simulation);
 lw_status lw_simulation_consider_bdf(lw_simulation *simulation, double t, const double *y);
 /* The joint forces of the caller's own force in this state, or NULL if there is none. */
 const double *lw_simulation_tau(lw_simulation *simulation, double t, const double *q, const double *v);
+
+/* Gives the integrator, which is about to be created, the linear equations of its steps, if it uses such and
+ * method and model have them. */
+lw_status lw_simulation_jacobian_offer(lw_simulation *simulation, lw_error *error);
+void lw_simulation_jacobian_drop(lw_simulation *simulation);
 
 /* --- energy_ledger.c ---------------------------------------------------------------------------------- */
 

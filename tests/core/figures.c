@@ -91,6 +91,7 @@ bool write_figures(const char *problem, const lw_spec *spec, FILE *out) {
         for (int m = 0; m < lw_method_count(); m++) write_accelerations(&s, lw_method_at(m).name);
         static const char *const runs[][2] = {{"auto", "rk4"},
                                               {"auto", "erk"},
+                                              {"auto", "rosenbrock"},
                                               {"lagrange", "rk4"},
                                               {"partition", "erk"},
                                               {"director", "energy-momentum"},

@@ -127,6 +127,8 @@ static void test_switched_force(void **state) {
     }
     double coarse = pushed_error("rk4", 0.07, 0), fine = pushed_error("rk4", 0.035, 0);
     assert_true(coarse < 1e-5 && coarse / fine > 12); /* order 4: 16 */
+    coarse = pushed_error("rosenbrock", 0.07, 0), fine = pushed_error("rosenbrock", 0.035, 0);
+    assert_true(coarse < 2e-4 && coarse / fine > 6); /* order 3: 8 */
 }
 
 /* An event that comes again at once, for ever. */
@@ -136,15 +138,15 @@ static lw_status stays(lw_system *system, double t, double *y, lw_error *error) 
 }
 static void test_endless(void **state) {
     (void)state;
-    static const char *const all[] = {"erk", "adams", "bdf", "ida", "rk4"};
-    for (int k = 0; k < 5; k++) {
+    static const char *const all[] = {"erk", "adams", "bdf", "ida", "rk4", "rosenbrock"};
+    for (int k = 0; k < 6; k++) {
         switched system = {.base = {.size = 2, .derivative = pushed, .residual = ode_residual}};
         system.base.root_count = 1, system.base.roots = before_1, system.base.cross = stays;
         const double start[2] = {1, 0};
         double y[2];
         lw_error error = {0};
         lw_integration *run =
-            begin(all[k], &system.base, k == 4 ? 0.01 : 0, k == 4 ? 0 : 1e-8, 0, start, NULL);
+            begin(all[k], &system.base, k >= 4 ? 0.01 : 0, k >= 4 ? 0 : 1e-8, 0, start, NULL);
         assert_int_equal(run->integrator->advance(run, 3, 3, y, &error), LW_ERROR_INTEGRATION);
         assert_non_null(strstr(error.message, "without end"));
         end(run);

@@ -64,10 +64,10 @@ static double kepler_error(const char *name, double step, double tolerance, int 
 
 static void test_registry(void **state) {
     (void)state;
-    static const char *const names[] = {
-        "rk4", "erk", "adams", "bdf", "ida", "energy-momentum", "energy-momentum-4"};
-    assert_int_equal(lw_integrators_count(), 7);
-    for (int i = 0; i < 7; i++) {
+    static const char *const names[] = {"rk4", "erk", "rosenbrock",      "adams",
+                                        "bdf", "ida", "energy-momentum", "energy-momentum-4"};
+    assert_int_equal(lw_integrators_count(), 8);
+    for (int i = 0; i < 8; i++) {
         const lw_integrator *integrator = lw_integrator_find(names[i]);
         assert_non_null(integrator);
         assert_ptr_equal(integrator, lw_integrator_at(i));
@@ -75,7 +75,7 @@ static void test_registry(void **state) {
     }
     assert_null(lw_integrator_find("euler"));
     assert_null(lw_integrator_at(-1));
-    assert_null(lw_integrator_at(7));
+    assert_null(lw_integrator_at(8));
 }
 
 /* --- rk4 ------------------------------------------------------------------------------------------ */

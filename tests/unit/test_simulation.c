@@ -60,14 +60,14 @@ static void must_be_same(const lw_simulation *simulation, const double *expected
 /* The times asked for have no influence on the steps: a run, a single advance, many of them and steps. */
 static void times_do_not_matter(void **state) {
     (void)state;
-    static const char *const integrators[] = {"rk4", "erk", "adams", "bdf"};
+    static const char *const integrators[] = {"rk4", "rosenbrock", "erk", "adams", "bdf"};
     lw_model *model = read_problem("four_bar");
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         lw_run_options options;
         lw_run_defaults(model, &options);
         options.integrator = integrators[k];
-        options.step = k == 0 ? 1e-3 : 0;
-        options.tolerance = k == 0 ? 0 : 1e-8;
+        options.step = k < 2 ? 1e-3 : 0;
+        options.tolerance = k < 2 ? 0 : 1e-8;
         double expected[MAX];
         lw_simulation *once = create(model, &options), *often = create(model, &options);
         advance(once, 0.777);
@@ -176,8 +176,9 @@ static void snapshots(void **state) {
                 options.method = lw_method_at(m).name;
                 options.integrator = lw_integrator_name(i);
                 options.end = fmin(options.end, 0.3);
-                const bool fixed =
-                    strcmp(options.integrator, "rk4") == 0 || strncmp(options.integrator, "energy", 6) == 0;
+                const bool fixed = strcmp(options.integrator, "rk4") == 0 ||
+                                   strcmp(options.integrator, "rosenbrock") == 0 ||
+                                   strncmp(options.integrator, "energy", 6) == 0;
                 options.step = fixed ? options.end / 100 : 0;
                 options.tolerance = fixed ? 0 : 1e-6;
                 if (strcmp(options.method, "penalty") == 0) continue; /* stiff: erk would take minutes */
@@ -243,12 +244,12 @@ static void inputs_change(void **state) {
     lw_model *model = compile_text(text);
     snprintf(text, sizeof text, driven, "", "\"if(t < 0.4, 3, -7)\"");
     lw_model *written = compile_text(text);
-    static const char *const integrators[] = {"erk", "adams", "bdf", "rk4", "ida"};
-    for (int k = 0; k < 5; k++) {
+    static const char *const integrators[] = {"erk", "adams", "bdf", "rk4", "ida", "rosenbrock"};
+    for (int k = 0; k < 6; k++) {
         lw_run_options options;
         lw_run_defaults(model, &options);
         options.integrator = integrators[k];
-        if (k == 3) options.step = 1e-3;
+        if (k == 3 || k == 5) options.step = 1e-3;
         lw_simulation *simulation = create(model, &options), *law = create(written, &options);
         advance(simulation, 0.4);
         advance(law, 0.4);
@@ -369,15 +370,15 @@ static bool bounce(lw_simulation *simulation, int event, void *context) {
 static void a_ball_bounces(void **state) {
     (void)state;
     lw_model *model = compile_text(ball);
-    static const char *const integrators[] = {"erk", "adams", "bdf", "rk4", "ida"};
+    static const char *const integrators[] = {"erk", "adams", "bdf", "rk4", "ida", "rosenbrock"};
     const lw_event_function events[] = {{height, -1}, {half_past, 0}, {speed, -1}};
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < 6; k++) {
         diary l = {.count = 0};
         lw_run_options options;
         lw_run_defaults(model, &options);
         options.integrator = integrators[k];
-        options.step = k == 3 ? 1e-2 : 0;
-        options.tolerance = k == 3 ? 0 : 1e-10;
+        options.step = k == 3 || k == 5 ? 1e-2 : 0;
+        options.tolerance = k == 3 || k == 5 ? 0 : 1e-10;
         options.events = events;
         options.event_count = 3;
         options.happened = bounce;
