@@ -1,8 +1,8 @@
 /* rollout.h - many runs of one model in one call, on threads: from many states, by many inputs.
  *
- * A rollout is created once and asked as often as wanted, from one thread at a time; it has threads and memory
- * of its own, and the model must outlive it. Each of its threads has a simulation, which starts anew for every
- * run.
+ * A rollout is created once and asked as often as wanted, from one thread at a time; it has threads and
+ * memory of its own, and the model must outlive it. Each of its threads has a simulation, which starts anew
+ * for every run.
  *
  *   lw_rollout_options options;
  *   lw_rollout_defaults(model, &options);
@@ -80,7 +80,8 @@ typedef struct lw_rollout_runs {
  * made nevertheless; status and error, which begins with the run's number, are those of the first that has
  * failed. A run that an event of the model ends has NaN behind it and the status LW_EVENT, which is no
  * failure. LW_ERROR_ARGUMENT, before any run is made: a number that is given is not finite, times do not
- * ascend. LW_ERROR_STOPPED: the caller asked to stop; runs that were not finished have this status and NaN. */
+ * ascend. LW_ERROR_STOPPED: the caller asked to stop; runs that were not finished have this status and
+ * NaN. */
 LW_API lw_status lw_rollout_run(lw_rollout *rollout, const lw_rollout_runs *runs, lw_error *error);
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* rollout.c - many runs of one model, distributed over threads.
  *
- * Each thread has one simulation. For every run it is put back to its beginning with the start of that run, so
- * that it is bit by bit what a new simulation would be (lw_simulation_restart), and then advanced from instant
- * to instant. A thread takes one run after another; which thread makes a run has no influence on it.
+ * Each thread has one simulation. For every run it is put back to its beginning with the start of that run,
+ * so that it is bit by bit what a new simulation would be (lw_simulation_restart), and then advanced from
+ * instant to instant. A thread takes one run after another; which thread makes a run has no influence on it.
  *
  * At the last instant the energy of a run is looked at (lw_ledger_check): steps that are too long for the
  * model give numbers that are finite and wrong.

@@ -6,8 +6,9 @@
  *   y(t + h) = y + h/6 (k1 + 2 k2 + 2 k3 + k4),   y = (q, v), f = (rates of q by v, accelerations)
  *
  * is evaluated for all of them by the method's vectors (method_simd.h), as in batches. It is what rk4.c does
- * with the derivative of method tree (tree.c): quaternions have the rate that drives them towards unit length,
- * and are brought to it at the end of each step. A run that a vector leaves out is evaluated by itself.
+ * with the derivative of method tree (tree.c): quaternions have the rate that drives them towards unit
+ * length, and are brought to it at the end of each step. A run that a vector leaves out is evaluated by
+ * itself.
  *
  * Not for models whose right side changes otherwise than smoothly with (t, q, v), since nobody looks for the
  * instant; nor with loops, whose drift would have to be taken away state by state. The energy of these runs

@@ -170,8 +170,8 @@ void lw_simulation_system_make(lw_simulation *simulation);
 void lw_simulation_tell(double t, const char *kind, const char *text, void *simulation);
 /* Starts the method from the present state, and makes the integrator restart. */
 lw_status lw_simulation_begin(lw_simulation *simulation, lw_error *error);
-/* Where a run begins; q, v, states: NULL stands for the model's, inputs: NULL for those of the last beginning.
- * as_given: q and v are not assembled. */
+/* Where a run begins; q, v, states: NULL stands for the model's, inputs: NULL for those of the last
+ * beginning. as_given: q and v are not assembled. */
 typedef struct lw_simulation_beginning {
     const double *q, *v, *states, *inputs;
     bool as_given;
