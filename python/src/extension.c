@@ -35,6 +35,24 @@ static bool wrong_shape(const char *name, const Py_buffer *view, Py_ssize_t rows
     return false;
 }
 
+/* A copy as doubles, by numpy's function for a layout: of real numbers, not of texts and complex numbers,
+ * which numpy would take for numbers, too. */
+static PyObject *converted(PyObject *object, const char *name, PyObject *to_layout) {
+    PyObject *array = PyObject_CallFunctionObjArgs(the_module.asarray, object, NULL);
+    PyObject *type = array ? PyObject_GetAttrString(array, "dtype") : NULL;
+    PyObject *kind = type ? PyObject_GetAttrString(type, "kind") : NULL, *copy = NULL;
+    const char *letter = kind ? PyUnicode_AsUTF8AndSize(kind, NULL) : NULL;
+    if (letter && !strchr("fiubO", letter[0]))
+        PyErr_Format(PyExc_TypeError, "%s has elements of type %S, expected real numbers (float64)", name,
+                     type);
+    else if (letter)
+        copy = PyObject_CallFunctionObjArgs(to_layout, array, the_module.float64, NULL);
+    Py_XDECREF(kind);
+    Py_XDECREF(type);
+    Py_XDECREF(array);
+    return copy;
+}
+
 bool numbers_read(PyObject *object, const char *name, Py_ssize_t size, bool optional, numbers *out) {
     memset(out, 0, sizeof *out);
     if (!object || object == Py_None) {
@@ -48,8 +66,7 @@ bool numbers_read(PyObject *object, const char *name, Py_ssize_t size, bool opti
         PyErr_Clear();
         if (out->held) PyBuffer_Release(&out->view);
         out->held = false;
-        out->array =
-            PyObject_CallFunctionObjArgs(the_module.ascontiguousarray, object, the_module.float64, NULL);
+        out->array = converted(object, name, the_module.ascontiguousarray);
         if (!out->array) return false;
         out->held = PyObject_GetBuffer(out->array, &out->view, flags) == 0;
         if (!out->held) {
@@ -116,8 +133,7 @@ bool numbers_read_states(PyObject *object, const char *name, Py_ssize_t size, nu
         PyErr_Clear();
         if (out->held) PyBuffer_Release(&out->view);
         out->held = false;
-        out->array =
-            PyObject_CallFunctionObjArgs(the_module.asfortranarray, object, the_module.float64, NULL);
+        out->array = converted(object, name, the_module.asfortranarray);
         if (!out->array) return false;
         out->held = PyObject_GetBuffer(out->array, &out->view, flags) == 0;
         if (!out->held) {
@@ -179,12 +195,17 @@ PyObject *numbers_result(numbers *n, lw_status status, const lw_error *error) {
     return raise_error(status, error);
 }
 
-PyObject *array_of(const double *values, Py_ssize_t rows, Py_ssize_t columns) {
+PyObject *array_into(PyObject *given, const char *name, const double *values, Py_ssize_t rows,
+                     Py_ssize_t columns) {
     numbers n;
-    if (!numbers_write(NULL, "out", rows, columns, &n)) return NULL;
+    if (!numbers_write(given, name, rows, columns, &n)) return NULL;
     const size_t count = (size_t)rows * (size_t)(columns > 0 ? columns : 1);
     if (count > 0) memcpy(n.at, values, count * sizeof *values);
     return numbers_result(&n, LW_OK, NULL);
+}
+
+PyObject *array_of(const double *values, Py_ssize_t rows, Py_ssize_t columns) {
+    return array_into(NULL, "out", values, rows, columns);
 }
 
 PyObject *array_of_flags(const bool *values, Py_ssize_t rows, Py_ssize_t columns) {
@@ -313,13 +334,14 @@ static bool take_numpy(void) {
     PyObject *numpy = PyImport_ImportModule("numpy");
     if (!numpy) return false;
     the_module.empty = PyObject_GetAttrString(numpy, "empty");
+    the_module.asarray = PyObject_GetAttrString(numpy, "asarray");
     the_module.ascontiguousarray = PyObject_GetAttrString(numpy, "ascontiguousarray");
     the_module.asfortranarray = PyObject_GetAttrString(numpy, "asfortranarray");
     the_module.float64 = PyObject_GetAttrString(numpy, "float64");
     the_module.boolean = PyObject_GetAttrString(numpy, "bool_");
     Py_DECREF(numpy);
-    return the_module.empty && the_module.ascontiguousarray && the_module.asfortranarray &&
-           the_module.float64 && the_module.boolean;
+    return the_module.empty && the_module.asarray && the_module.ascontiguousarray &&
+           the_module.asfortranarray && the_module.float64 && the_module.boolean;
 }
 
 static PyObject *exception(PyObject *module, const char *full, const char *doc, PyObject *base) {
@@ -388,7 +410,9 @@ PyMODINIT_FUNC PyInit__core(void) {
         add_type(module, &model_spec, "Model", &the_module.model_type) &&
         add_type(module, &solver_spec, "Solver", NULL) && add_type(module, &batch_spec, "Batch", NULL) &&
         add_type(module, &simulation_spec, "Simulation", NULL) &&
-        add_type(module, &recording_spec, "Recording", NULL))
+        add_type(module, &recording_spec, "Recording", NULL) &&
+        add_type(module, &rollout_spec, "Rollout", NULL) &&
+        add_type(module, &derivatives_spec, "Derivatives", NULL))
         return module;
     Py_DECREF(module);
     return NULL;
