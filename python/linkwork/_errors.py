@@ -26,9 +26,9 @@ class ImportNote(NamedTuple):
 
     kind: str
     meaning: str
-    count: int
+    number: int
     line: int
     column: int
 
     def __str__(self) -> str:
-        return f"{self.count} {self.kind}: {self.meaning}"
+        return f"{self.number} {self.kind}: {self.meaning}"

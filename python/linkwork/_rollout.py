@@ -99,9 +99,9 @@ class Rollout(_core.Rollout):
         n_inputs, n_states = len(model.input_names), len(model.state_names)
         n_outputs = len(model.output_names) if outputs else 0
         if out is None:
-            places = tuple(np.empty((runs, T, size)) for size in (model.nq, model.nv, n_states, n_outputs))
+            places = [np.empty((runs, T, size)) for size in (model.nq, model.nv, n_states, n_outputs)]
         else:
-            places = out.q, out.v, out.states, out.outputs
+            places = [out.q, out.v, out.states, out.outputs]
             for name, place, size in zip(("q", "v", "states", "outputs"), places, (model.nq, model.nv, n_states, n_outputs)):
                 if place.shape != (runs, T, size) or not place.flags.c_contiguous:
                     raise ValueError(f"out.{name} has the shape {place.shape}, expected {(runs, T, size)}, C contiguous")
@@ -110,7 +110,7 @@ class Rollout(_core.Rollout):
             _flat(own, "states", (runs, n_states)), _flat(held, "inputs", (runs, T, n_inputs)),
             _flat(forces, "tau", (runs, T, model.nv)), places[0].reshape(-1), places[1].reshape(-1),
             places[2].reshape(-1), places[3].reshape(-1) if n_outputs else None)
-        return Runs(model, instants, *places, [_REASONS[status] for status in told], error)
+        return Runs(model, instants, places[0], places[1], places[2], places[3], [_REASONS[status] for status in told], error)
 
     def __repr__(self) -> str:
         side = f", {self.lanes} side by side" if self.lanes > 1 else ""
@@ -174,7 +174,7 @@ def _instants(start: float, times: Vector | None, dt: float | None, steps: int |
             steps = max(counts)
         if int(steps) < 0:
             raise ValueError(f"steps is {steps}, and there cannot be fewer than none")
-        instants = start + float(dt) * np.arange(1, int(steps) + 1)
+        instants = start + float(dt) * np.arange(1, int(steps) + 1, dtype=np.float64)
     for count in counts:
         if count not in (1, len(instants)):
             raise ValueError(f"inputs or tau are given for {count} instants, and there are {len(instants)}")

@@ -75,7 +75,7 @@ def test_options_and_notes_of_imports(tmp_path):
     kept = lw.load(path, base="free", keep_fixed=True)
     assert len(kept.bodies) == 3 and kept.body("hand").mass == 0
     note = next(note for note in free.notes if "collision" in note.kind)
-    assert note.count == 1 and note.line > 0 and note.meaning and str(note).startswith("1 ")
+    assert note.number == 1 and note.line > 0 and note.meaning and str(note).startswith("1 ")
     with pytest.raises(ValueError, match="base is 'floating', expected 'fixed' or 'free'"):
         lw.load(path, base="floating")
     with pytest.raises(ValueError, match="loops is 'open'"):
