@@ -147,11 +147,11 @@ class Comparisons(list[Comparison]):
         return super().__getitem__(key)
 
     def __repr__(self) -> str:
-        lines = [f"{'method':<18}{'verdict':<13}{'difference':>11}{'ns per call':>13}{'steps':>8}"]
+        lines = [f"{'method':<22}{'verdict':<13}{'difference':>11}{'ns per call':>13}{'steps':>8}"]
         for one in self:
             steps = str(one.run["steps"]) if one.run else "-"
             cells = [f"{x:{form}}" if x == x else "-" for x, form in ((one.max_rel_diff, ".1e"), (one.ns_per_call, ".0f"))]
-            lines.append(f"{one.method:<18}{one.verdict:<13}{cells[0]:>11}{cells[1]:>13}{steps:>8}")
+            lines.append(f"{one.method:<22}{one.verdict:<13}{cells[0]:>11}{cells[1]:>13}{steps:>8}")
         return "\n".join(lines)
 
 
