@@ -118,8 +118,7 @@ class Model(_core.Model):
     def velocity(self, body: str | int, q: Vector, v: Vector, point: Sequence[float] = (0, 0, 0), *,
                  t: float = 0.0, out: Pair | None = None) -> Pair:
         """Angular velocity, (3,), rad/s, and velocity, (3,), m/s, of a point given in the body's frame."""
-        x, y, z = point
-        return self._velocity(find(self.body_names, body, "body"), t, q, v, (x, y, z), *_two(out))
+        return self._velocity(find(self.body_names, body, "body"), t, q, v, _three(point), *_two(out))
 
     def jacobian(self, body: str | int, q: Vector, point: Sequence[float] = (0, 0, 0), *, t: float = 0.0,
                  out: Array | None = None) -> Array:
@@ -127,8 +126,7 @@ class Model(_core.Model):
 
         The speeds are those of the spanning tree; with loops, multiply by Solver.tangent_basis.
         """
-        x, y, z = point
-        return self._jacobian(find(self.body_names, body, "body"), t, q, (x, y, z), out)
+        return self._jacobian(find(self.body_names, body, "body"), t, q, _three(point), out)
 
     def joint_state(self, joint: str | int, q: Vector, v: Vector, *, t: float = 0.0) -> tuple[Array, Array]:
         """Coordinates and speeds of any joint, also of one that closes a loop."""
@@ -237,6 +235,14 @@ def _import_options(base: str = "fixed", keep_fixed: bool = False, loops: str = 
     if isinstance(folders, (str, os.PathLike)):
         folders = [folders]
     return base == "free", bool(keep_fixed), loops == "joints", key, [os.fspath(folder) for folder in folders]
+
+
+def _three(point: Vector) -> tuple[float, float, float]:
+    array = np.asarray(point)
+    if array.shape != (3,) or array.dtype.kind not in "fiu":
+        raise ValueError(f"point is {point!r}, expected three numbers, m")
+    x, y, z = array.tolist()
+    return x, y, z
 
 
 def _two(out: Pair | None) -> tuple[Array | None, Array | None]:

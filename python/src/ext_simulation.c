@@ -80,6 +80,22 @@ static PyObject *simulation_close(PyObject *object, PyObject *ignored) {
     Py_RETURN_NONE;
 }
 
+/* A call that may evaluate a force of the caller's: what he does there must not meet the simulation at work,
+ * and what he raises goes to the caller of the call. */
+static simulation_object *begin(PyObject *object) {
+    simulation_object *self = ready(object);
+    if (self) self->busy = true;
+    return self;
+}
+
+/* After such a call: false with an exception if it, or the force, has failed. */
+static bool ended(simulation_object *self, lw_status status, const lw_error *error) {
+    self->busy = false;
+    if (status == LW_OK && !self->context.failed) return true;
+    run_context_raise(&self->context, status, error);
+    return false;
+}
+
 /* True: an event has stopped it before. */
 static PyObject *finish(simulation_object *self, lw_status status, const lw_error *error) {
     if (self->context.failed || (status != LW_OK && status != LW_EVENT))
@@ -141,9 +157,9 @@ static bool two_places(PyObject *args, PyObject *keywords, PyObject *places[2]) 
     return true;
 }
 
-static PyObject *two_results(numbers *first, numbers *second, lw_status status, const lw_error *error) {
-    PyObject *both =
-        status == LW_OK ? PyTuple_Pack(2, first->array, second->array) : raise_error(status, error);
+static PyObject *two_results(simulation_object *self, numbers *first, numbers *second, lw_status status,
+                             const lw_error *error) {
+    PyObject *both = ended(self, status, error) ? PyTuple_Pack(2, first->array, second->array) : NULL;
     numbers_release(first);
     numbers_release(second);
     return both;
@@ -160,36 +176,37 @@ static PyObject *simulation_state(PyObject *object, PyObject *args, PyObject *ke
         numbers_release(&q);
         return NULL;
     }
-    return two_results(&q, &v, lw_simulation_state(self->simulation, q.at, v.at), NULL);
+    self->busy = true;
+    return two_results(self, &q, &v, lw_simulation_state(self->simulation, q.at, v.at), NULL);
 }
 
 static PyObject *simulation_set_state(PyObject *object, PyObject *args) {
     simulation_object *self = ready(object);
     PyObject *q_object, *v_object;
     double t;
-    numbers q, v;
+    numbers q, v = {0};
     if (!self || !PyArg_ParseTuple(args, "dOO", &t, &q_object, &v_object) ||
         !numbers_read(q_object, "q", self->context.nq, false, &q))
         return NULL;
     lw_error error = {0};
     lw_status status = LW_ERROR_ARGUMENT;
-    if (numbers_read(v_object, "v", self->context.nv, false, &v)) {
+    bool fine = numbers_read(v_object, "v", self->context.nv, false, &v);
+    if (fine && (fine = begin(object))) {
         status = lw_simulation_set_state(self->simulation, t, q.at, v.at, &error);
-        numbers_release(&v);
-        if (status != LW_OK) raise_error(status, &error);
+        fine = ended(self, status, &error);
     }
+    numbers_release(&v);
     numbers_release(&q);
-    if (PyErr_Occurred()) return NULL;
+    if (!fine) return NULL;
     Py_RETURN_NONE;
 }
 
 static PyObject *simulation_reset(PyObject *object, PyObject *ignored) {
     (void)ignored;
-    simulation_object *self = ready(object);
+    simulation_object *self = begin(object);
     if (!self) return NULL;
     lw_error error = {0};
-    const lw_status status = lw_simulation_reset(self->simulation, &error);
-    if (status != LW_OK) return run_context_raise(&self->context, status, &error);
+    if (!ended(self, lw_simulation_reset(self->simulation, &error), &error)) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -235,8 +252,9 @@ static PyObject *simulation_set_parameter(PyObject *object, PyObject *args) {
         PyErr_Format(PyExc_KeyError, "the model has no parameter \"%s\"", name);
         return NULL;
     }
-    const lw_status status = lw_simulation_set_parameter(self->simulation, parameter, value, &error);
-    if (status != LW_OK) return raise_error(status, &error);
+    self->busy = true;
+    if (!ended(self, lw_simulation_set_parameter(self->simulation, parameter, value, &error), &error))
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -246,7 +264,13 @@ static PyObject *simulation_outputs(PyObject *object, PyObject *ignored) {
     numbers n;
     const int count = self ? lw_model_output_count(self->model->model) : 0;
     if (!self || !numbers_write(NULL, "out", count, 0, &n)) return NULL;
-    return numbers_result(&n, count ? lw_simulation_outputs(self->simulation, n.at) : LW_OK, NULL);
+    self->busy = true;
+    PyObject *outputs = n.array;
+    Py_INCREF(outputs);
+    const lw_status status = count ? lw_simulation_outputs(self->simulation, n.at) : LW_OK;
+    numbers_release(&n);
+    if (!ended(self, status, NULL)) Py_CLEAR(outputs);
+    return outputs;
 }
 
 static PyObject *simulation_states(PyObject *object, PyObject *ignored) {
@@ -281,8 +305,9 @@ static PyObject *simulation_accelerations(PyObject *object, PyObject *args, PyOb
         return NULL;
     }
     lw_error error = {0};
+    self->busy = true;
     const lw_status status = lw_simulation_accelerations(self->simulation, vdot.at, reactions.at, &error);
-    return two_results(&vdot, &reactions, status, &error);
+    return two_results(self, &vdot, &reactions, status, &error);
 }
 
 static PyObject *simulation_ledger(PyObject *object, PyObject *ignored) {
@@ -290,8 +315,8 @@ static PyObject *simulation_ledger(PyObject *object, PyObject *ignored) {
     simulation_object *self = ready(object);
     lw_ledger ledger;
     if (!self) return NULL;
-    const lw_status status = lw_simulation_ledger(self->simulation, &ledger);
-    return status == LW_OK ? ledger_of(&ledger) : raise_error(status, NULL);
+    self->busy = true;
+    return ended(self, lw_simulation_ledger(self->simulation, &ledger), NULL) ? ledger_of(&ledger) : NULL;
 }
 
 static PyObject *simulation_summary(PyObject *object, PyObject *ignored) {
@@ -331,8 +356,8 @@ static PyObject *simulation_restore(PyObject *object, PyObject *args) {
     Py_ssize_t size;
     if (!self || !PyArg_ParseTuple(args, "y#", &bytes, &size)) return NULL;
     lw_error error = {0};
-    const lw_status status = lw_simulation_restore(self->simulation, bytes, (size_t)size, &error);
-    if (status != LW_OK) return run_context_raise(&self->context, status, &error);
+    self->busy = true;
+    if (!ended(self, lw_simulation_restore(self->simulation, bytes, (size_t)size, &error), &error)) return NULL;
     Py_RETURN_NONE;
 }
 
