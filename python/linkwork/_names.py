@@ -51,5 +51,8 @@ class Named(Mapping[str, T]):
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in self._items if name.isidentifier())]
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._items)
+
     def __repr__(self) -> str:
         return f"{{{', '.join(map(repr, self._items))}}}"

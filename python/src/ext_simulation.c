@@ -357,7 +357,8 @@ static PyObject *simulation_restore(PyObject *object, PyObject *args) {
     if (!self || !PyArg_ParseTuple(args, "y#", &bytes, &size)) return NULL;
     lw_error error = {0};
     self->busy = true;
-    if (!ended(self, lw_simulation_restore(self->simulation, bytes, (size_t)size, &error), &error)) return NULL;
+    if (!ended(self, lw_simulation_restore(self->simulation, bytes, (size_t)size, &error), &error))
+        return NULL;
     Py_RETURN_NONE;
 }
 

@@ -1,8 +1,8 @@
-/* test_rollout.c - many runs in one call against simulations one by one: all problems, all methods, inputs and
- * forces held from instant to instant, threads, vectors, runs that fail, stop, are stopped.
+/* test_rollout.c - many runs in one call against simulations one by one: all problems, all methods, inputs
+ * and forces held from instant to instant, threads, vectors, runs that fail, stop, are stopped.
  *
- * Runs on threads are compared to the last bit. Runs in vectors are compared with those to 1e-9 of the largest
- * number: kernels round differently, and the motion multiplies that over the run.
+ * Runs on threads are compared to the last bit. Runs in vectors are compared with those to 1e-9 of the
+ * largest number: kernels round differently, and the motion multiplies that over the run.
  */
 #include "problems.h"
 #include "random_model.h"
@@ -437,6 +437,68 @@ static void open_loops(void **state) {
     lw_model_destroy(model);
 }
 
+/* A caller who changes an input at every instant gets the steps that he has given, not more for the sake of
+ * rounding. */
+static void steps_end_where_inputs_change(void **state) {
+    (void)state;
+    lw_model *model = read_problem("cart_pole");
+    lw_run_options options;
+    lw_run_defaults(model, &options);
+    options.integrator = "rk4", options.step = 0.01, options.tolerance = 0;
+    lw_simulation *s;
+    lw_error error;
+    lw_run_summary summary;
+    assert_int_equal(lw_simulation_create(model, &options, NULL, &s, &error), LW_OK);
+    for (int k = 1; k <= 250; k++) {
+        assert_int_equal(lw_simulation_set_input(s, 0, 0.01 * k), LW_OK);
+        assert_int_equal(lw_simulation_step_to(s, 0.01 * k, &error), LW_OK);
+        assert_true(lw_simulation_time(s) == 0.01 * k);
+    }
+    lw_simulation_summary(s, &summary);
+    assert_int_equal(summary.steps, 250);
+    assert_int_equal(lw_simulation_step_to(NULL, 1, &error), LW_ERROR_ARGUMENT);
+    assert_int_equal(lw_simulation_step_to(s, 1, &error), LW_ERROR_ARGUMENT);
+    assert_int_equal(lw_simulation_step_to(s, NAN, &error), LW_ERROR_ARGUMENT);
+    lw_simulation_destroy(s);
+    lw_model_destroy(model);
+}
+
+static void nothing_given(void **state) {
+    (void)state;
+    lw_model *model = read_problem("double_pendulum");
+    lw_rollout_options options;
+    lw_rollout *rollout;
+    lw_error error;
+    lw_rollout_defaults(NULL, &options);
+    lw_rollout_defaults(model, NULL);
+    lw_rollout_defaults(model, &options);
+    assert_int_equal(lw_rollout_create(NULL, &options, NULL, &rollout, &error), LW_ERROR_ARGUMENT);
+    assert_int_equal(lw_rollout_create(model, NULL, NULL, &rollout, &error), LW_ERROR_ARGUMENT);
+    assert_int_equal(lw_rollout_create(model, &options, NULL, NULL, &error), LW_ERROR_ARGUMENT);
+    options.run.method = "there is none";
+    assert_int_equal(lw_rollout_create(model, &options, NULL, &rollout, NULL), LW_ERROR_ARGUMENT);
+    assert_null(rollout);
+    lw_rollout_destroy(NULL);
+    assert_null(lw_rollout_model(NULL));
+    assert_null(lw_rollout_method(NULL));
+    assert_null(lw_rollout_integrator(NULL));
+    assert_int_equal(lw_rollout_threads(NULL) + lw_rollout_lanes(NULL), 0);
+    lw_rollout_defaults(model, &options);
+    rollout = create(model, &options, "nothing");
+    assert_ptr_equal(lw_rollout_model(rollout), model);
+    assert_int_equal(lw_rollout_lanes(rollout), 1);
+    lw_rollout_runs call = {0};
+    assert_int_equal(lw_rollout_run(rollout, &call, &error), LW_OK);
+    call.count = 2;
+    assert_int_equal(lw_rollout_run(rollout, &call, &error), LW_OK);
+    call.count = -1;
+    assert_int_equal(lw_rollout_run(rollout, &call, &error), LW_ERROR_ARGUMENT);
+    call.count = 1, call.instants = 1;
+    assert_int_equal(lw_rollout_run(rollout, &call, &error), LW_ERROR_ARGUMENT);
+    lw_rollout_destroy(rollout);
+    lw_model_destroy(model);
+}
+
 static bool never_again(void *context) { return ++*(int *)context > 2; }
 
 static void stopped_by_the_caller(void **state) {
@@ -466,10 +528,15 @@ static void stopped_by_the_caller(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stops_and_failures),       cmocka_unit_test(open_loops),
-        cmocka_unit_test(stopped_by_the_caller),    cmocka_unit_test(vectors_refuse),
-        cmocka_unit_test(trees_side_by_side),       cmocka_unit_test(methods_to_the_last_bit),
+        cmocka_unit_test(stops_and_failures),
+        cmocka_unit_test(open_loops),
+        cmocka_unit_test(stopped_by_the_caller),
+        cmocka_unit_test(vectors_refuse),
+        cmocka_unit_test(trees_side_by_side),
+        cmocka_unit_test(methods_to_the_last_bit),
         cmocka_unit_test(problems_to_the_last_bit),
+        cmocka_unit_test(steps_end_where_inputs_change),
+        cmocka_unit_test(nothing_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
