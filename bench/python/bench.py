@@ -161,7 +161,7 @@ def main() -> None:
     for name, ratio in ratios(found, "Linkwork").items():
         table.row("inverse dynamics", name, 1e6 * float(np.median(found[name])), "us", ratio)
 
-    runs, instants, step = 1000, 10, 1e-3
+    runs, instants, step = 1000, 20, 1e-3
     q0, v0 = random.uniform(-1, 1, (runs, 7)), random.uniform(-1, 1, (runs, 7))
     taus = random.uniform(-1, 1, (runs, instants, 7))
     times = step * np.arange(1, instants + 1)

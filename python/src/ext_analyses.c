@@ -1,4 +1,5 @@
-/* ext_analyses.c - linear systems, positions of rest, modes and comparisons as dictionaries, for _analyses.py.
+/* ext_analyses.c - linear systems, positions of rest, modes and comparisons as dictionaries, for
+ * _analyses.py.
  */
 #include "extension.h"
 

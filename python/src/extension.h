@@ -2,8 +2,9 @@
  * arrays, errors of the library as exceptions, the model behind every object.
  *
  * Everything is written in CPython's limited interface of 3.11, so that one file serves all later versions.
- * numpy is reached by the buffer protocol and by a few of its functions, not by its C interface; the module
- * therefore does not depend on numpy's version.
+ * numpy is reached by a few of its functions and by the buffer protocol, or where the head of its arrays is
+ * what it has always been (tried on import), directly. The module therefore does not depend on numpy's
+ * version.
  */
 #ifndef LINKWORK_EXTENSION_H
 #define LINKWORK_EXTENSION_H
@@ -19,6 +20,8 @@
 /* What the module keeps: numpy's functions, exceptions, its types. */
 typedef struct extension {
     PyObject *empty, *asarray, *ascontiguousarray, *asfortranarray, *float64, *boolean;
+    PyObject *plain_type,
+        *plain_double; /* numpy's array, NULL if it is not known inside; the type of its doubles */
     PyObject *error, *model_error, *file_error, *unsupported_error, *singular_error, *integration_error;
     PyObject *model_type;
 } extension;

@@ -50,7 +50,11 @@ def test_arrays_in_every_form(four_bar):
     expected = solver.accelerations(0, q, v)
     wide = np.zeros((3, 2))
     wide[:, 0] = v
-    for form in (v.tolist(), tuple(v), wide[:, 0], v[::-1][::-1], v.astype(object)):
+    class Special(np.ndarray):
+        pass
+
+    for form in (v.tolist(), tuple(v), wide[:, 0], v[::-1][::-1], v.astype(object), v.view(Special), memoryview(v),
+                 v.astype(">f8"), np.array(v, dtype=np.dtype(float, metadata={"unit": "rad/s"}))):
         assert solver.accelerations(0, q, form).tobytes() == expected.tobytes()
     assert solver.accelerations(0, np.zeros(3, dtype=np.int32), v).shape == (3,)
     read_only = v.copy()
