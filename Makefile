@@ -12,7 +12,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 # tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
-.PHONY: build run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers \
+.PHONY: build run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers bench-python \
 	comparison endurance install setup clean help
 .DEFAULT_GOAL := build
 
@@ -139,6 +139,13 @@ bench-peers: setup ## the same models in other engines (installs them from Debia
 	    -DLINKWORK_BENCH_PEERS=ON
 	@cmake --build build-bench --target bench-peers -j $(JOBS)
 	@mkdir -p results && build-bench/bench/peers/bench-peers --csv results/bench-peers.csv
+
+bench-python: setup ## calls and runs from Python next to C, mujoco and pinocchio (pip fetches these); results/bench-python.csv
+	@$(CONFIGURE) -B build -DLINKWORK_PYTHON_PACKAGE=ON
+	@cmake --build build -j $(JOBS) --target linkwork-python linkwork-program
+	@$(CONFIGURE) -B build-bench -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_BENCH=ON
+	@cmake --build build-bench -j $(JOBS) --target bench-python-loops
+	@bash bench/python/run build build-bench
 
 comparison: build ## measure every method on six mechanisms; rewrites the tables of docs/comparison.md
 	@python3 tools/comparison build/linkwork

@@ -15,6 +15,7 @@
 #include <linkwork/results.h>
 #include <linkwork/simulate.h>
 #include <linkwork/simulation.h>
+#include <linkwork/rollout.h>
 #include <linkwork/solver.h>
 #include <linkwork/derivatives.h>
 #include <linkwork/linearise.h>

@@ -49,6 +49,9 @@ LW_API const char *lw_simulation_integrator(const lw_simulation *simulation);
  * the model's forces and motions switch by time (docs/theory/integrators.md, "Knots"). After an error the
  * simulation stands where the last successful call has left it. */
 LW_API lw_status lw_simulation_advance(lw_simulation *simulation, double t, lw_error *error);
+/* The same, but a step of the integrator ends at t, and it restarts there: for a caller who changes inputs at
+ * t. A step that the caller has given is then not followed by another one for the sake of rounding. */
+LW_API lw_status lw_simulation_step_to(lw_simulation *simulation, double t, lw_error *error);
 /* To the end of the integrator's next step, or to an event before it: then LW_EVENT. */
 LW_API lw_status lw_simulation_step(lw_simulation *simulation, lw_error *error);
 /* The caller's event that has ended the last call with LW_EVENT, an index of options->events; -1: none. */

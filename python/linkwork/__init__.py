@@ -16,17 +16,22 @@ True
 from ._core import FileError, IntegrationError, LinkworkError, ModelError, SingularError, UnsupportedError
 from ._core import version as __version__
 from ._core import integrators, methods
-from ._analyses import Equilibrium, LinearSystem, Mode, Modes, equilibrium, linearise, modes
-from ._errors import Fault
+from ._analyses import (Comparison, Comparisons, Equilibrium, LinearSystem, Mode, Modes, compare, equilibrium, linearise,
+                        modes)
+from ._derivatives import AccelerationDerivatives, Derivatives, ForceDerivatives
+from ._errors import Fault, ImportNote
 from ._model import Body, Joint, Model, from_bytes, load, loads
 from ._quaternions import from_scipy, to_scipy
 from ._result import Event, Result
+from ._rollout import Rollout, Runs, rollout
 from ._simulation import Simulation
 from ._solver import Batch, Solver
 from ._spec import Spec
 
 __all__ = [
-    "Batch", "Body", "Equilibrium", "Event", "Fault", "FileError", "IntegrationError", "Joint", "LinearSystem", "LinkworkError", "Mode", "Modes", "Model", "ModelError",
-    "Result", "Simulation", "SingularError", "Solver", "Spec", "UnsupportedError", "equilibrium", "from_bytes", "from_scipy",
-    "integrators", "linearise", "load", "loads", "methods", "modes", "to_scipy", "__version__",
+    "AccelerationDerivatives", "Batch", "Body", "Comparison", "Comparisons", "Derivatives", "Equilibrium", "Event", "Fault",
+    "FileError", "ForceDerivatives", "ImportNote", "IntegrationError", "Joint", "LinearSystem", "LinkworkError", "Mode",
+    "Modes", "Model", "ModelError", "Result", "Rollout", "Runs", "Simulation", "SingularError", "Solver", "Spec",
+    "UnsupportedError", "compare", "equilibrium", "from_bytes", "from_scipy", "integrators", "linearise", "load", "loads",
+    "methods", "modes", "rollout", "to_scipy", "__version__",
 ]

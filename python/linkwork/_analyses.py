@@ -1,15 +1,16 @@
-"""Linear systems, positions of rest, vibrations."""
+"""Linear systems, positions of rest, vibrations, comparisons of methods."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
 from ._model import Model, Vector, run_options
+from ._names import find
 
 Array = npt.NDArray[np.float64]
 Complex = npt.NDArray[np.complex128]
@@ -105,3 +106,65 @@ def modes(model: Model, *, t: float = 0.0, q: Vector | None = None, inputs: Mapp
     rows = [Mode(f, damping, complex(re, im), shape + 1j * imaginary)
             for f, damping, re, im, shape, imaginary in found["modes"]]
     return Modes(found["rigid"], rows, found["imbalance"])
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What there is about one method on a model; a number that was not measured is NaN."""
+
+    method: str
+    verdict: str  #: agrees, differs, approximate, refused, declined, failed
+    reference: bool  #: The others are compared with it.
+    wrong: bool  #: It has given a wrong number, or failed in its run.
+    accuracy: float  #: relative error to be expected; 0: exact
+    reason: str  #: a sentence, or ""
+    states: int  #: how many states were compared
+    max_rel_diff: float  #: largest difference of accelerations, relative to the largest of the state
+    reaction_diff: float  #: the same of the unique components of reactions
+    allowed: float  #: how much of these rounding may explain
+    balance: float  #: largest amount that the balance check has found
+    condition: float  #: of the matrix solved
+    ns_per_call: float  #: accelerations of a state, processor time, median
+    setup_s: float  #: creating the method
+    run: dict[str, Any] | None  #: summary of its run, or None: `run_reason`
+    run_reason: str
+    final_diff: float  #: poses of bodies at the end, against those of the guide
+    final_allowed: float  #: how much of that the tolerance may explain
+
+
+class Comparisons(list[Comparison]):
+    """Comparisons of all methods, in the order of the registry; prints as a table."""
+
+    @property
+    def agree(self) -> bool:
+        """No method has given a wrong number."""
+        return not any(one.wrong for one in self)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            names = [one.method for one in self]
+            return super().__getitem__(find(names, key, "compared method"))
+        return super().__getitem__(key)
+
+    def __repr__(self) -> str:
+        lines = [f"{'method':<22}{'verdict':<13}{'difference':>11}{'ns per call':>13}{'steps':>8}"]
+        for one in self:
+            steps = str(one.run["steps"]) if one.run else "-"
+            cells = [f"{x:{form}}" if x == x else "-" for x, form in ((one.max_rel_diff, ".1e"), (one.ns_per_call, ".0f"))]
+            lines.append(f"{one.method:<22}{one.verdict:<13}{cells[0]:>11}{cells[1]:>13}{steps:>8}")
+        return "\n".join(lines)
+
+
+def compare(model: Model, *, methods: Sequence[str] | None = None, run: bool = True, reactions: bool = True,
+            timing: float = 0.3, patience: float = 5.0, tell: Callable[[str, str], Any] | None = None,
+            **options: Any) -> Comparisons:
+    """Every method on one model: do they agree, how long do they take (`linkwork compare`).
+
+    `methods` names some of them; ``run=False`` looks at the initial state only. `timing` is the processor time
+    spent on timing one method, `patience` the time after which its run is given up, s. `tell` is called with
+    (method, work) before each piece of work. Further options are those of Model.run, for the runs.
+    """
+    if isinstance(methods, str):
+        methods = [methods]
+    found = _core.compare(model, run_options(model, **options), methods, run, reactions, timing, patience, tell)
+    return Comparisons(Comparison(**one) for one in found)

@@ -19,3 +19,16 @@ class Fault(NamedTuple):
         place = f"{self.file}:{self.line}:{self.column}: " if self.line else (f"{self.file}: " if self.file else "")
         name = f"{self.object}: " if self.object else ""
         return place + name + self.message + (f"; {self.remedy}" if self.remedy else "")
+
+
+class ImportNote(NamedTuple):
+    """What an import has left out: the kind, what that means for the motion, how often, and where first."""
+
+    kind: str
+    meaning: str
+    number: int
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.kind}: {self.meaning}"

@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._errors import Fault
+from ._errors import Fault, ImportNote
 from ._names import Named, find
 from ._result import Result
 
 Array = npt.NDArray[np.float64]
 Vector = npt.ArrayLike
 Force = Callable[[float, Array, Array], Vector]
+Pair = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,11 @@ class Model(_core.Model):
         return [Fault(*fault) for fault in self._warnings]
 
     @cached_property
+    def notes(self) -> list[ImportNote]:
+        """What an import has left out, or does not take as the file says it, and what that means for the motion."""
+        return [ImportNote(*note) for note in self._notes]
+
+    @cached_property
     def output_units(self) -> dict[str, str]:
         """The units of the outputs in results files; "" for none."""
         return {name: self._output_unit(k)[0] for k, name in enumerate(self.output_names)}
@@ -105,23 +111,22 @@ class Model(_core.Model):
 
     # --- geometry -------------------------------------------------------------------------------------
 
-    def pose(self, body: str | int, q: Vector, *, t: float = 0.0) -> tuple[Array, Array]:
+    def pose(self, body: str | int, q: Vector, *, t: float = 0.0, out: Pair | None = None) -> Pair:
         """Position, (3,), m, and rotation, (3, 3), body to world, of a body's frame."""
-        return self._pose(find(self.body_names, body, "body"), t, q)
+        return self._pose(find(self.body_names, body, "body"), t, q, *_two(out))
 
     def velocity(self, body: str | int, q: Vector, v: Vector, point: Sequence[float] = (0, 0, 0), *,
-                 t: float = 0.0) -> tuple[Array, Array]:
+                 t: float = 0.0, out: Pair | None = None) -> Pair:
         """Angular velocity, (3,), rad/s, and velocity, (3,), m/s, of a point given in the body's frame."""
-        x, y, z = point
-        return self._velocity(find(self.body_names, body, "body"), t, q, v, (x, y, z))
+        return self._velocity(find(self.body_names, body, "body"), t, q, v, _three(point), *_two(out))
 
-    def jacobian(self, body: str | int, q: Vector, point: Sequence[float] = (0, 0, 0), *, t: float = 0.0) -> Array:
+    def jacobian(self, body: str | int, q: Vector, point: Sequence[float] = (0, 0, 0), *, t: float = 0.0,
+                 out: Array | None = None) -> Array:
         """(6, nv): angular velocity of the body, then velocity of a point of it, are the Jacobian times v.
 
         The speeds are those of the spanning tree; with loops, multiply by Solver.tangent_basis.
         """
-        x, y, z = point
-        return self._jacobian(find(self.body_names, body, "body"), t, q, (x, y, z))
+        return self._jacobian(find(self.body_names, body, "body"), t, q, _three(point), out)
 
     def joint_state(self, joint: str | int, q: Vector, v: Vector, *, t: float = 0.0) -> tuple[Array, Array]:
         """Coordinates and speeds of any joint, also of one that closes a loop."""
@@ -131,13 +136,13 @@ class Model(_core.Model):
         """Kinetic and potential energy, J."""
         return self._energy(t, q, v)
 
-    def momentum(self, q: Vector, v: Vector, *, t: float = 0.0) -> tuple[Array, Array]:
+    def momentum(self, q: Vector, v: Vector, *, t: float = 0.0, out: Pair | None = None) -> Pair:
         """Linear momentum, (3,), and angular momentum about the origin of the world, (3,)."""
-        return self._momentum(t, q, v)
+        return self._momentum(t, q, v, *_two(out))
 
-    def integrate(self, q: Vector, v: Vector, dt: float = 1.0) -> Array:
-        """q after moving with the speeds v for dt, (nq,); quaternions stay of unit length."""
-        return self._integrate(q, v, dt)
+    def integrate(self, q: Vector, v: Vector, dt: float = 1.0, *, out: Array | None = None) -> Array:
+        """q after moving with the speeds v for dt, (nq,); quaternions stay of unit length. `out` may be q."""
+        return self._integrate(q, v, dt, out)
 
     # --- other models ---------------------------------------------------------------------------------
 
@@ -201,12 +206,50 @@ def run_options(model: Model, **options: Any) -> dict[str, Any]:
     return given
 
 
-def load(path: str | os.PathLike[str], *, begin: str | None = None, any_path: bool = False, **parameters: float | str) -> Model:
-    """Reads a model file. Keywords are values of parameters: numbers in SI units, or texts such as ``"20 cm"``.
+def load(path: str | os.PathLike[str], *, begin: str | None = None, any_path: bool = False, **parameters: Any) -> Model:
+    """Reads a model file, or a robot in URDF, SDF or MJCF.
 
-    `begin` chooses one of the model's starts; `any_path` allows tables and meshes outside the file's folder.
+    Keywords are values of parameters: numbers in SI units, or texts such as ``"20 cm"``. `begin` chooses one of
+    the model's starts; `any_path` allows tables and meshes outside the file's folder.
+
+    For URDF, SDF and MJCF these keywords are the options of `linkwork import`: ``base="free"`` frees a root that
+    nothing holds, ``keep_fixed=True`` keeps links on fixed joints as bodies of their own, ``loops="joints"`` lets
+    welds that close loops make one body of two, `key` is the keyframe to begin with, `folders` are further places
+    of packages and meshes. `Model.notes` tells what was left out.
     """
-    return Model(path=path, settings=settings_of(parameters), begin=begin, any_path=any_path)
+    imported = None
+    if _core.import_format(path):
+        imported = _import_options(**{name: parameters.pop(name) for name in _IMPORT if name in parameters})
+    return Model(path=path, settings=settings_of(parameters), begin=begin, any_path=any_path, imported=imported)
+
+
+_IMPORT = ("base", "keep_fixed", "loops", "key", "folders")
+
+
+def _import_options(base: str = "fixed", keep_fixed: bool = False, loops: str = "as-written", key: str | None = None,
+                    folders: Sequence[str | os.PathLike[str]] = ()) -> tuple[bool, bool, bool, str | None, list[str]]:
+    if base not in ("fixed", "free"):
+        raise ValueError(f"base is {base!r}, expected 'fixed' or 'free'")
+    if loops not in ("as-written", "joints"):
+        raise ValueError(f"loops is {loops!r}, expected 'as-written' or 'joints'")
+    if isinstance(folders, (str, os.PathLike)):
+        folders = [folders]
+    return base == "free", bool(keep_fixed), loops == "joints", key, [os.fspath(folder) for folder in folders]
+
+
+def _three(point: Vector) -> tuple[float, float, float]:
+    array = np.asarray(point)
+    if array.shape != (3,) or array.dtype.kind not in "fiu":
+        raise ValueError(f"point is {point!r}, expected three numbers, m")
+    x, y, z = array.tolist()
+    return x, y, z
+
+
+def _two(out: Pair | None) -> tuple[Array | None, Array | None]:
+    if out is None:
+        return None, None
+    first, second = out
+    return first, second
 
 
 def loads(text: str, *, name: str = "text", begin: str | None = None, **parameters: float | str) -> Model:
@@ -221,4 +264,11 @@ def from_bytes(data: bytes) -> Model:
 
 def settings_of(parameters: Mapping[str, float | str]) -> list[tuple[str, str]]:
     """Values of parameters as texts that read back as the same numbers."""
-    return [(name, value if isinstance(value, str) else repr(float(value))) for name, value in parameters.items()]
+    return [(name, value if isinstance(value, str) else repr(_number(name, value))) for name, value in parameters.items()]
+
+
+def _number(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r}; the value of a parameter is a number in SI units, or a text such as '20 cm'") from None

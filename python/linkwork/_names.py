@@ -5,15 +5,19 @@ from __future__ import annotations
 import difflib
 from typing import Iterator, Mapping, Sequence, TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 
 
 def find(names: Sequence[str], name: str | int, kind: str) -> int:
     """Index of a name; a KeyError suggests the closest ones."""
-    if isinstance(name, int):
+    if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
         if not 0 <= name < len(names):
             raise IndexError(f"there are {len(names)} {kind}s, so that there is no number {name}")
-        return name
+        return int(name)
+    if not isinstance(name, str):
+        raise TypeError(f"{name!r} is neither the name of a {kind} nor its number")
     if name in names:
         return names.index(name)
     close = difflib.get_close_matches(str(name), names, 1)
@@ -46,6 +50,9 @@ class Named(Mapping[str, T]):
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in self._items if name.isidentifier())]
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._items)
 
     def __repr__(self) -> str:
         return f"{{{', '.join(map(repr, self._items))}}}"

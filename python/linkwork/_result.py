@@ -86,6 +86,9 @@ class Result:
     def __len__(self) -> int:
         return len(self._table)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.columns
+
     def array(self) -> Array:
         """All columns, (samples, columns)."""
         return self._table

@@ -115,5 +115,8 @@ class Inputs(Mapping[str, float]):
     def __len__(self) -> int:
         return len(self._names)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._names)
+
     def __repr__(self) -> str:
         return repr(dict(self))

@@ -1,4 +1,6 @@
-/* ext_analyses.c - linear systems, positions of rest and modes as dictionaries, for linkwork/_analyses.py. */
+/* ext_analyses.c - linear systems, positions of rest, modes and comparisons as dictionaries, for
+ * _analyses.py.
+ */
 #include "extension.h"
 
 #include <stdlib.h>
@@ -173,7 +175,120 @@ static PyObject *modes(PyObject *module, PyObject *args) {
     return d;
 }
 
+/* --- comparison ---------------------------------------------------------------------------------- */
+
+/* What a comparison tells of its progress: the context of its call-backs, and who is told. */
+typedef struct onlooker {
+    run_context *context;
+    PyObject *tell; /* a function (method, work), or NULL */
+} onlooker;
+
+static bool look_on(const char *method, const char *work, void *context) {
+    onlooker *o = context;
+    PyGILState_STATE lock = PyGILState_Ensure();
+    PyObject *answer = o->tell ? PyObject_CallFunction(o->tell, "ss", method, work) : PyLong_FromLong(0);
+    const bool fine = answer && PyErr_CheckSignals() == 0;
+    Py_XDECREF(answer);
+    if (!fine && !o->context->failed) {
+        PyErr_Fetch(&o->context->type, &o->context->value, &o->context->trace);
+        o->context->failed = true;
+    }
+    PyGILState_Release(lock);
+    return fine;
+}
+
+static PyObject *comparison_of(const lw_comparison *c) {
+    static const char *const verdicts[] = {"refused",     "failed",  "agrees",
+                                           "approximate", "differs", "declined"};
+    PyObject *d = PyDict_New();
+    const bool ran = c->run_status == LW_OK && c->run.method;
+    const bool fine = d && put(d, "method", PyUnicode_FromString(c->method)) &&
+                      put(d, "verdict", PyUnicode_FromString(verdicts[c->verdict])) &&
+                      put(d, "reference", PyBool_FromLong(c->reference)) &&
+                      put(d, "wrong", PyBool_FromLong(lw_comparison_wrong(c))) &&
+                      put(d, "accuracy", PyFloat_FromDouble(c->accuracy)) &&
+                      put(d, "reason", PyUnicode_FromString(c->reason)) &&
+                      put(d, "states", PyLong_FromLong(c->states)) &&
+                      put(d, "max_rel_diff", PyFloat_FromDouble(c->max_rel_diff)) &&
+                      put(d, "reaction_diff", PyFloat_FromDouble(c->reaction_diff)) &&
+                      put(d, "allowed", PyFloat_FromDouble(c->allowed)) &&
+                      put(d, "balance", PyFloat_FromDouble(c->balance)) &&
+                      put(d, "condition", PyFloat_FromDouble(c->condition)) &&
+                      put(d, "ns_per_call", PyFloat_FromDouble(c->ns_per_call)) &&
+                      put(d, "setup_s", PyFloat_FromDouble(c->setup_s)) &&
+                      put(d, "run_reason", PyUnicode_FromString(c->run_reason)) &&
+                      put(d, "run", ran ? summary_of(&c->run) : (Py_INCREF(Py_None), Py_None)) &&
+                      put(d, "final_diff", PyFloat_FromDouble(c->final_diff)) &&
+                      put(d, "final_allowed", PyFloat_FromDouble(c->final_allowed));
+    if (!fine) Py_CLEAR(d);
+    return d;
+}
+
+static bool names_given(PyObject *given, PyObject **list, const char ***names, int *count) {
+    *list = NULL, *names = NULL, *count = 0;
+    if (!given || given == Py_None) return true;
+    *list = PySequence_List(given);
+    if (!*list) return false;
+    *count = (int)PyList_Size(*list);
+    *names = calloc((size_t)*count + 1, sizeof **names);
+    if (!*names) PyErr_NoMemory();
+    for (int k = 0; *names && k < *count; k++) {
+        (*names)[k] = PyUnicode_AsUTF8AndSize(PyList_GetItem(*list, k), NULL);
+        if (!(*names)[k]) return false;
+    }
+    return *names;
+}
+
+/* (model, options of the run, methods, run, reactions, timing, patience, tell) */
+static PyObject *compare(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *model_arg, *given, *methods, *tell, *list = NULL, *results = NULL;
+    const char **names = NULL;
+    int run, reactions, name_count;
+    double timing, patience;
+    model_object *model;
+    if (!PyArg_ParseTuple(args, "OO!OppddO", &model_arg, &PyDict_Type, &given, &methods, &run, &reactions,
+                          &timing, &patience, &tell) ||
+        !is_model(model_arg, &model))
+        return NULL;
+    lw_compare_options options;
+    lw_compare_defaults(model->model, &options);
+    const double suggested = options.run.end;
+    run_context context;
+    lw_comparison *all = calloc((size_t)lw_method_count() + 1, sizeof *all);
+    int count = 0;
+    if (!all) PyErr_NoMemory();
+    if (run_context_fill(&context, model, given) && all && names_given(methods, &list, &names, &name_count)) {
+        onlooker who = {&context, tell == Py_None ? NULL : tell};
+        PyObject *end = PyDict_GetItemString(given, "end");
+        options.run = context.options;
+        if (!end) options.run.end = suggested;
+        options.run.interrupted = NULL, options.run.context = NULL;
+        options.methods = names, options.method_count = name_count;
+        options.no_run = !run, options.no_reactions = !reactions;
+        options.timing = timing, options.patience = patience;
+        options.observe = look_on, options.context = &who;
+        lw_error error = {0};
+        lw_status status;
+        Py_BEGIN_ALLOW_THREADS status = lw_compare(model->model, &options, all, &count, &error);
+        Py_END_ALLOW_THREADS if (status != LW_OK || context.failed)
+            run_context_raise(&context, status, &error);
+        else results = PyList_New(0);
+        for (int k = 0; results && k < count; k++) {
+            PyObject *one = comparison_of(&all[k]);
+            if (!one || PyList_Append(results, one) != 0) Py_CLEAR(results);
+            Py_XDECREF(one);
+        }
+    }
+    run_context_release(&context);
+    Py_XDECREF(list);
+    free(names);
+    free(all);
+    return results;
+}
+
 PyMethodDef analysis_functions[] = {
+    {"compare", compare, METH_VARARGS, "Every method on one model."},
     {"linearise", linearise, METH_VARARGS, "The linear system near a state."},
     {"equilibrium", equilibrium, METH_VARARGS, "The position of rest near a state."},
     {"modes", modes, METH_VARARGS, "Vibrations about a position."},

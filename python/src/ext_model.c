@@ -56,14 +56,67 @@ static bool is_foreign(const char *path) {
     return format != LW_FORMAT_UNKNOWN && format != LW_FORMAT_MODEL;
 }
 
+/* Options of an import with what they point to. */
+typedef struct import_list {
+    lw_import_options options;
+    const char **folders;
+    PyObject *sequence;
+} import_list;
+
+/* (free base, keep fixed, loops by joints, key, folders) */
+static bool import_of(PyObject *given, import_list *list) {
+    memset(list, 0, sizeof *list);
+    lw_import_defaults(&list->options);
+    if (!given || given == Py_None) return true;
+    int free_base, keep_fixed, joints;
+    PyObject *folders;
+    if (!PyArg_ParseTuple(given, "pppzO;an import has (base, keep_fixed, loops, key, folders)", &free_base,
+                          &keep_fixed, &joints, &list->options.key, &folders))
+        return false;
+    list->options.base = free_base ? LW_BASE_FREE : LW_BASE_FIXED;
+    list->options.keep_fixed = keep_fixed;
+    list->options.loops = joints ? LW_LOOPS_JOINTS : LW_LOOPS_AS_WRITTEN;
+    list->sequence = PySequence_List(folders);
+    if (!list->sequence) return false;
+    list->options.folder_count = (size_t)PyList_Size(list->sequence);
+    list->folders = calloc(list->options.folder_count + 1, sizeof *list->folders);
+    if (!list->folders) {
+        PyErr_NoMemory();
+        return false;
+    }
+    list->options.folders = list->folders;
+    for (size_t k = 0; k < list->options.folder_count; k++) {
+        list->folders[k] = PyUnicode_AsUTF8AndSize(PyList_GetItem(list->sequence, (Py_ssize_t)k), NULL);
+        if (!list->folders[k]) return false;
+    }
+    return true;
+}
+
+static void import_free(import_list *list) {
+    free(list->folders);
+    Py_XDECREF(list->sequence);
+}
+
+/* What an import has left out, as tuples. */
+static PyObject *notes_of(const lw_import_notes *notes) {
+    PyObject *list = PyList_New(0);
+    for (size_t k = 0; list && k < lw_import_notes_size(notes); k++) {
+        const lw_import_note *note = lw_import_notes_get(notes, k);
+        PyObject *row = Py_BuildValue("(ssiii)", note->kind, note->meaning, note->count, note->place.line,
+                                      note->place.column);
+        if (!row || PyList_Append(list, row) != 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
 static lw_status read_spec(const char *path, const char *text, Py_ssize_t text_size, const char *bytes,
                            Py_ssize_t byte_count, const char *name, const settings_list *settings,
-                           int any_path, lw_report *report, lw_spec **spec) {
+                           int any_path, const lw_import_options *import, lw_report *report, lw_spec **spec) {
     lw_error error = {0};
     const size_t count = (size_t)settings->count;
     if (path && is_foreign(path)) {
-        lw_import_options options;
-        lw_import_defaults(&options);
+        lw_import_options options = *import;
         options.any_path = any_path;
         lw_status status = lw_import(path, &options, report, spec);
         for (size_t k = 0; k < count && status == LW_OK; k++) {
@@ -105,15 +158,16 @@ static bool set_parameters(lw_spec *spec, PyObject *parameters) {
 }
 
 static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"path",     "text",  "data",       "name", "settings",
-                            "any_path", "begin", "parameters", NULL};
+    static char *names[] = {"path",     "text",  "data",       "name",     "settings",
+                            "any_path", "begin", "parameters", "imported", NULL};
+    PyObject *import_object = NULL;
     PyObject *path_object = NULL, *settings_object = NULL, *path = NULL, *parameters = NULL;
     const char *text = NULL, *bytes = NULL, *name = "text", *begin = NULL;
     Py_ssize_t text_size = 0, byte_count = 0;
     int any_path = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$Oz#z#sOpzO", names, &path_object, &text, &text_size,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$Oz#z#sOpzOO", names, &path_object, &text, &text_size,
                                      &bytes, &byte_count, &name, &settings_object, &any_path, &begin,
-                                     &parameters))
+                                     &parameters, &import_object))
         return NULL;
     if (path_object == Py_None) path_object = NULL;
     if (parameters && parameters != Py_None && !PyDict_Check(parameters)) {
@@ -127,11 +181,15 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     }
     if (path_object && !PyUnicode_FSConverter(path_object, &path)) return NULL;
     settings_list settings;
-    if (!settings_of(settings_object, &settings)) {
+    import_list import = {0};
+    if (!settings_of(settings_object, &settings) || !import_of(import_object, &import)) {
         settings_free(&settings);
+        import_free(&import);
         Py_XDECREF(path);
         return NULL;
     }
+    lw_import_notes *notes = lw_import_notes_create();
+    import.options.notes = notes;
     const char *path_text = path ? PyBytes_AsString(path) : NULL;
     lw_report *report = lw_report_create();
     lw_spec *spec = NULL;
@@ -141,7 +199,7 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     lw_status status = report ? LW_OK : LW_ERROR_MEMORY;
     if (status == LW_OK) {
         Py_BEGIN_ALLOW_THREADS status = read_spec(path_text, text, text_size, bytes, byte_count, name,
-                                                  &settings, any_path, report, &spec);
+                                                  &settings, any_path, &import.options, report, &spec);
         Py_END_ALLOW_THREADS
     }
     bool raised = false;
@@ -161,6 +219,7 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keyword
         self = (model_object *)allocate(type, 0);
         if (self) {
             self->warnings = faults_of(report, true);
+            self->notes = notes_of(notes);
             self->spec = spec, self->model = model, self->data = data;
         }
     } else if (!raised)
@@ -171,7 +230,9 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *keyword
         lw_spec_destroy(spec);
     }
     lw_report_destroy(report);
+    lw_import_notes_destroy(notes);
     settings_free(&settings);
+    import_free(&import);
     Py_XDECREF(path);
     return (PyObject *)self;
 }
@@ -182,6 +243,7 @@ static void model_dealloc(PyObject *object) {
     lw_model_destroy(self->model);
     lw_spec_destroy(self->spec);
     Py_XDECREF(self->warnings);
+    Py_XDECREF(self->notes);
     object_free(object);
 }
 
@@ -271,6 +333,13 @@ GETTER(faults) {
     return list;
 }
 
+GETTER(notes) {
+    (void)closure;
+    PyObject *list = ((model_object *)self)->notes;
+    Py_XINCREF(list);
+    return list;
+}
+
 GETTER(parameters) {
     (void)closure;
     PyObject *all = PyDict_New();
@@ -299,6 +368,7 @@ static PyGetSetDef model_getset[] = {
     {"output_names", get_output_names, NULL, "Names of the outputs.", NULL},
     {"event_names", get_event_names, NULL, "Names of the events.", NULL},
     {"parameters", get_parameters, NULL, "Parameters with their values, SI units.", NULL},
+    {"_notes", get_notes, NULL, "What an import has left out.", NULL},
     {"_warnings", get_faults, NULL, "Warnings of reading and compiling.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
@@ -350,6 +420,17 @@ static PyObject *model_starts_of(PyObject *self, PyObject *ignored) {
         Py_XDECREF(value);
     }
     return states;
+}
+
+static PyObject *model_input_defaults(PyObject *self, PyObject *ignored) {
+    (void)ignored;
+    PyObject *inputs = PyList_New(0);
+    for (int k = 0; inputs && k < lw_model_input_count(MODEL); k++) {
+        PyObject *value = PyFloat_FromDouble(lw_model_input_default(MODEL, k));
+        if (!value || PyList_Append(inputs, value) != 0) Py_CLEAR(inputs);
+        Py_XDECREF(value);
+    }
+    return inputs;
 }
 
 /* The assembled initial state, as a run would start. */
@@ -417,14 +498,16 @@ static bool take_state(const lw_model *model, PyObject *q_object, PyObject *v_ob
 static PyObject *model_pose(PyObject *self, PyObject *args) {
     int body;
     double t, position[3], rotation[9];
-    PyObject *q_object;
+    PyObject *q_object, *first = NULL, *second = NULL;
     numbers q;
-    if (!PyArg_ParseTuple(args, "idO", &body, &t, &q_object) || !take_state(MODEL, q_object, NULL, &q, NULL))
+    if (!PyArg_ParseTuple(args, "idO|OO", &body, &t, &q_object, &first, &second) ||
+        !take_state(MODEL, q_object, NULL, &q, NULL))
         return NULL;
     const lw_status status = lw_body_pose(MODEL, DATA, t, q.at, body, position, rotation);
     numbers_release(&q);
     if (status != LW_OK) return raise_error(status, NULL);
-    PyObject *p = array_of(position, 3, 0), *r = array_of(rotation, 3, 3);
+    PyObject *p = array_into(first, "out[0]", position, 3, 0);
+    PyObject *r = p ? array_into(second, "out[1]", rotation, 3, 3) : NULL;
     PyObject *both = p && r ? PyTuple_Pack(2, p, r) : NULL;
     Py_XDECREF(p);
     Py_XDECREF(r);
@@ -434,17 +517,18 @@ static PyObject *model_pose(PyObject *self, PyObject *args) {
 static PyObject *model_velocity(PyObject *self, PyObject *args) {
     int body;
     double t, point[3], angular[3], linear[3];
-    PyObject *q_object, *v_object;
+    PyObject *q_object, *v_object, *first = NULL, *second = NULL;
     numbers q, v;
-    if (!PyArg_ParseTuple(args, "idOO(ddd)", &body, &t, &q_object, &v_object, &point[0], &point[1],
-                          &point[2]) ||
+    if (!PyArg_ParseTuple(args, "idOO(ddd)|OO", &body, &t, &q_object, &v_object, &point[0], &point[1],
+                          &point[2], &first, &second) ||
         !take_state(MODEL, q_object, v_object, &q, &v))
         return NULL;
     const lw_status status = lw_body_velocity(MODEL, DATA, t, q.at, v.at, body, point, angular, linear);
     numbers_release(&q);
     numbers_release(&v);
     if (status != LW_OK) return raise_error(status, NULL);
-    PyObject *w = array_of(angular, 3, 0), *u = array_of(linear, 3, 0);
+    PyObject *w = array_into(first, "out[0]", angular, 3, 0);
+    PyObject *u = w ? array_into(second, "out[1]", linear, 3, 0) : NULL;
     PyObject *both = w && u ? PyTuple_Pack(2, w, u) : NULL;
     Py_XDECREF(w);
     Py_XDECREF(u);
@@ -454,16 +538,22 @@ static PyObject *model_velocity(PyObject *self, PyObject *args) {
 static PyObject *model_jacobian(PyObject *self, PyObject *args) {
     int body;
     double t, point[3];
-    PyObject *q_object;
+    PyObject *q_object, *given = NULL;
     numbers q, out;
-    if (!PyArg_ParseTuple(args, "idO(ddd)", &body, &t, &q_object, &point[0], &point[1], &point[2]) ||
+    if (!PyArg_ParseTuple(args, "idO(ddd)|O", &body, &t, &q_object, &point[0], &point[1], &point[2],
+                          &given) ||
         !take_state(MODEL, q_object, NULL, &q, NULL))
         return NULL;
-    if (!numbers_write(NULL, "out", 6, lw_model_v_size(MODEL), &out)) {
+    const int nv = lw_model_v_size(MODEL);
+    if (!numbers_write(given, "out", 6, nv, &out)) {
         numbers_release(&q);
         return NULL;
     }
-    const int nv = lw_model_v_size(MODEL);
+    if (!numbers_apart(&out, (Py_ssize_t)6 * nv, &q, lw_model_q_size(MODEL), "q")) {
+        numbers_release(&q);
+        numbers_release(&out);
+        return NULL;
+    }
     lw_status status = lw_tree_body_jacobian(MODEL, DATA, t, q.at, body, out.at);
     if (status == LW_OK) status = lw_tree_point_jacobian(MODEL, DATA, t, q.at, body, point, out.at + 3 * nv);
     numbers_release(&q);
@@ -507,35 +597,40 @@ static PyObject *model_energy(PyObject *self, PyObject *args) {
 
 static PyObject *model_momentum(PyObject *self, PyObject *args) {
     double t, linear[3], angular[3];
-    PyObject *q_object, *v_object;
+    PyObject *q_object, *v_object, *first = NULL, *second = NULL;
     numbers q, v;
-    if (!PyArg_ParseTuple(args, "dOO", &t, &q_object, &v_object) ||
+    if (!PyArg_ParseTuple(args, "dOO|OO", &t, &q_object, &v_object, &first, &second) ||
         !take_state(MODEL, q_object, v_object, &q, &v))
         return NULL;
     const lw_status status = lw_momentum(MODEL, DATA, t, q.at, v.at, linear, angular);
     numbers_release(&q);
     numbers_release(&v);
     if (status != LW_OK) return raise_error(status, NULL);
-    PyObject *a = array_of(linear, 3, 0), *b = array_of(angular, 3, 0);
+    PyObject *a = array_into(first, "out[0]", linear, 3, 0);
+    PyObject *b = a ? array_into(second, "out[1]", angular, 3, 0) : NULL;
     PyObject *both = a && b ? PyTuple_Pack(2, a, b) : NULL;
     Py_XDECREF(a);
     Py_XDECREF(b);
     return both;
 }
 
-/* q moved along the speeds v for dt: a new array. */
+/* q moved along the speeds v for dt. */
 static PyObject *model_integrate(PyObject *self, PyObject *args) {
     double dt;
-    PyObject *q_object, *v_object;
+    PyObject *q_object, *v_object, *given = NULL;
     numbers q, v, out;
-    if (!PyArg_ParseTuple(args, "OOd", &q_object, &v_object, &dt) ||
+    if (!PyArg_ParseTuple(args, "OOd|O", &q_object, &v_object, &dt, &given) ||
         !take_state(MODEL, q_object, v_object, &q, &v))
         return NULL;
     const int nq = lw_model_q_size(MODEL);
     lw_status status = LW_ERROR_MEMORY;
-    const bool room = numbers_write(NULL, "out", nq, 0, &out);
+    bool room = numbers_write(given, "out", nq, 0, &out);
+    if (room && !numbers_apart(&out, nq, &v, lw_model_v_size(MODEL), "v")) {
+        numbers_release(&out);
+        room = false;
+    }
     if (room) {
-        memcpy(out.at, q.at, (size_t)nq * sizeof(double));
+        memmove(out.at, q.at, (size_t)nq * sizeof(double));
         status = lw_integrate_q(MODEL, out.at, v.at, dt);
     }
     numbers_release(&q);
@@ -548,6 +643,7 @@ static PyMethodDef model_methods[] = {
     {"_body_mass", model_body_mass, METH_VARARGS, "Mass of a body, by its index."},
     {"_output_unit", model_output_unit, METH_VARARGS, "Unit of an output and the factor from SI to it."},
     {"_state_starts", model_starts_of, METH_NOARGS, "Start values of the user states."},
+    {"_input_defaults", model_input_defaults, METH_NOARGS, "Defaults of the inputs; NaN: an expression."},
     {"_start", model_start, METH_NOARGS, "The assembled initial state (q, v)."},
     {"_pose", model_pose, METH_VARARGS, "Position and rotation of a body."},
     {"_velocity", model_velocity, METH_VARARGS, "Angular velocity of a body and velocity of a point of it."},
@@ -592,7 +688,20 @@ static PyObject *integrators_list(PyObject *module, PyObject *ignored) {
     return list;
 }
 
+/* The format of a file by its content: "URDF", ..., or "" for a model file and for what is unknown. */
+static PyObject *import_format(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *path = NULL;
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return NULL;
+    const lw_import_format format = lw_import_format_of(PyBytes_AsString(path));
+    Py_DECREF(path);
+    const bool own = format == LW_FORMAT_UNKNOWN || format == LW_FORMAT_MODEL;
+    return PyUnicode_FromString(own ? "" : lw_import_format_name(format));
+}
+
 PyMethodDef model_functions[] = {
+    {"import_format", import_format, METH_VARARGS,
+     "The format of a file of another program, or an empty text."},
     {"methods", methods_list, METH_NOARGS, "Names and summaries of the methods."},
     {"integrators", integrators_list, METH_NOARGS, "Names and summaries of the integrators."},
     {NULL, NULL, 0, NULL}};

@@ -1,7 +1,8 @@
 /* ext_run.c - options of runs, call-backs into Python, and whole runs as recordings.
  *
- * A run works without the interpreter's lock. It takes the lock for a force law that is a Python function, and
- * ten times a second to look for Ctrl-C; an exception raised there stops the run and then goes to the caller.
+ * A run works without the interpreter's lock. It takes the lock for a force law that is a Python function,
+ * and ten times a second to look for Ctrl-C; an exception raised there stops the run and then goes to the
+ * caller.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "extension.h"

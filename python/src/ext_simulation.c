@@ -80,6 +80,22 @@ static PyObject *simulation_close(PyObject *object, PyObject *ignored) {
     Py_RETURN_NONE;
 }
 
+/* A call that may evaluate a force of the caller's: what he does there must not meet the simulation at work,
+ * and what he raises goes to the caller of the call. */
+static simulation_object *begin(PyObject *object) {
+    simulation_object *self = ready(object);
+    if (self) self->busy = true;
+    return self;
+}
+
+/* After such a call: false with an exception if it, or the force, has failed. */
+static bool ended(simulation_object *self, lw_status status, const lw_error *error) {
+    self->busy = false;
+    if (status == LW_OK && !self->context.failed) return true;
+    run_context_raise(&self->context, status, error);
+    return false;
+}
+
 /* True: an event has stopped it before. */
 static PyObject *finish(simulation_object *self, lw_status status, const lw_error *error) {
     if (self->context.failed || (status != LW_OK && status != LW_EVENT))
@@ -100,6 +116,19 @@ static PyObject *simulation_advance(PyObject *object, PyObject *time) {
     return finish(self, status, &error);
 }
 
+static PyObject *simulation_step_to(PyObject *object, PyObject *time) {
+    simulation_object *self = ready(object);
+    const double t = self ? PyFloat_AsDouble(time) : 0;
+    if (!self || (t == -1 && PyErr_Occurred())) return NULL;
+    lw_error error;
+    error.message[0] = '\0';
+    lw_status status;
+    self->busy = true;
+    Py_BEGIN_ALLOW_THREADS status = lw_simulation_step_to(self->simulation, t, &error);
+    Py_END_ALLOW_THREADS self->busy = false;
+    return finish(self, status, &error);
+}
+
 static PyObject *simulation_step(PyObject *object, PyObject *ignored) {
     (void)ignored;
     simulation_object *self = ready(object);
@@ -113,51 +142,71 @@ static PyObject *simulation_step(PyObject *object, PyObject *ignored) {
     return finish(self, status, &error);
 }
 
-static PyObject *simulation_state(PyObject *object, PyObject *ignored) {
-    (void)ignored;
+/* Two arrays of a tuple that is given as out, or NULL. */
+static bool two_places(PyObject *args, PyObject *keywords, PyObject *places[2]) {
+    static char *names[] = {"out", NULL};
+    PyObject *given = NULL;
+    places[0] = places[1] = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$O", names, &given)) return false;
+    if (!given || given == Py_None) return true;
+    if (!PyTuple_Check(given) || PyTuple_Size(given) != 2) {
+        PyErr_SetString(PyExc_TypeError, "out has to be a tuple of two arrays, as this call returns it");
+        return false;
+    }
+    places[0] = PyTuple_GetItem(given, 0), places[1] = PyTuple_GetItem(given, 1);
+    return true;
+}
+
+static PyObject *two_results(simulation_object *self, numbers *first, numbers *second, lw_status status,
+                             const lw_error *error) {
+    PyObject *both = ended(self, status, error) ? PyTuple_Pack(2, first->array, second->array) : NULL;
+    numbers_release(first);
+    numbers_release(second);
+    return both;
+}
+
+static PyObject *simulation_state(PyObject *object, PyObject *args, PyObject *keywords) {
     simulation_object *self = ready(object);
+    PyObject *places[2];
     numbers q, v;
-    if (!self || !numbers_write(NULL, "q", self->context.nq, 0, &q)) return NULL;
-    if (!numbers_write(NULL, "v", self->context.nv, 0, &v)) {
+    if (!self || !two_places(args, keywords, places) ||
+        !numbers_write(places[0], "out[0]", self->context.nq, 0, &q))
+        return NULL;
+    if (!numbers_write(places[1], "out[1]", self->context.nv, 0, &v)) {
         numbers_release(&q);
         return NULL;
     }
-    const lw_status status = lw_simulation_state(self->simulation, q.at, v.at);
-    PyObject *a = numbers_result(&q, status, NULL), *b = a ? numbers_result(&v, status, NULL) : NULL;
-    if (!a) numbers_release(&v);
-    PyObject *both = b ? PyTuple_Pack(2, a, b) : NULL;
-    Py_XDECREF(a);
-    Py_XDECREF(b);
-    return both;
+    self->busy = true;
+    return two_results(self, &q, &v, lw_simulation_state(self->simulation, q.at, v.at), NULL);
 }
 
 static PyObject *simulation_set_state(PyObject *object, PyObject *args) {
     simulation_object *self = ready(object);
     PyObject *q_object, *v_object;
     double t;
-    numbers q, v;
+    numbers q, v = {0};
     if (!self || !PyArg_ParseTuple(args, "dOO", &t, &q_object, &v_object) ||
         !numbers_read(q_object, "q", self->context.nq, false, &q))
         return NULL;
     lw_error error = {0};
     lw_status status = LW_ERROR_ARGUMENT;
-    if (numbers_read(v_object, "v", self->context.nv, false, &v)) {
+    bool fine = numbers_read(v_object, "v", self->context.nv, false, &v);
+    if (fine && (fine = begin(object))) {
         status = lw_simulation_set_state(self->simulation, t, q.at, v.at, &error);
-        numbers_release(&v);
-        if (status != LW_OK) raise_error(status, &error);
+        fine = ended(self, status, &error);
     }
+    numbers_release(&v);
     numbers_release(&q);
-    if (PyErr_Occurred()) return NULL;
+    if (!fine) return NULL;
     Py_RETURN_NONE;
 }
 
 static PyObject *simulation_reset(PyObject *object, PyObject *ignored) {
     (void)ignored;
-    simulation_object *self = ready(object);
+    simulation_object *self = begin(object);
     if (!self) return NULL;
     lw_error error = {0};
-    const lw_status status = lw_simulation_reset(self->simulation, &error);
-    if (status != LW_OK) return run_context_raise(&self->context, status, &error);
+    if (!ended(self, lw_simulation_reset(self->simulation, &error), &error)) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -203,8 +252,9 @@ static PyObject *simulation_set_parameter(PyObject *object, PyObject *args) {
         PyErr_Format(PyExc_KeyError, "the model has no parameter \"%s\"", name);
         return NULL;
     }
-    const lw_status status = lw_simulation_set_parameter(self->simulation, parameter, value, &error);
-    if (status != LW_OK) return raise_error(status, &error);
+    self->busy = true;
+    if (!ended(self, lw_simulation_set_parameter(self->simulation, parameter, value, &error), &error))
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -214,7 +264,13 @@ static PyObject *simulation_outputs(PyObject *object, PyObject *ignored) {
     numbers n;
     const int count = self ? lw_model_output_count(self->model->model) : 0;
     if (!self || !numbers_write(NULL, "out", count, 0, &n)) return NULL;
-    return numbers_result(&n, count ? lw_simulation_outputs(self->simulation, n.at) : LW_OK, NULL);
+    self->busy = true;
+    PyObject *outputs = n.array;
+    Py_INCREF(outputs);
+    const lw_status status = count ? lw_simulation_outputs(self->simulation, n.at) : LW_OK;
+    numbers_release(&n);
+    if (!ended(self, status, NULL)) Py_CLEAR(outputs);
+    return outputs;
 }
 
 static PyObject *simulation_states(PyObject *object, PyObject *ignored) {
@@ -237,24 +293,21 @@ static PyObject *simulation_set_states(PyObject *object, PyObject *given) {
     Py_RETURN_NONE;
 }
 
-static PyObject *simulation_accelerations(PyObject *object, PyObject *ignored) {
-    (void)ignored;
+static PyObject *simulation_accelerations(PyObject *object, PyObject *args, PyObject *keywords) {
     simulation_object *self = ready(object);
+    PyObject *places[2];
     numbers vdot, reactions;
-    if (!self || !numbers_write(NULL, "out", self->context.nv, 0, &vdot)) return NULL;
-    if (!numbers_write(NULL, "out", lw_model_joint_count(self->model->model), 6, &reactions)) {
+    if (!self || !two_places(args, keywords, places) ||
+        !numbers_write(places[0], "out[0]", self->context.nv, 0, &vdot))
+        return NULL;
+    if (!numbers_write(places[1], "out[1]", lw_model_joint_count(self->model->model), 6, &reactions)) {
         numbers_release(&vdot);
         return NULL;
     }
     lw_error error = {0};
+    self->busy = true;
     const lw_status status = lw_simulation_accelerations(self->simulation, vdot.at, reactions.at, &error);
-    PyObject *a = numbers_result(&vdot, status, &error),
-             *b = a ? numbers_result(&reactions, status, &error) : NULL;
-    if (!a) numbers_release(&reactions);
-    PyObject *both = b ? PyTuple_Pack(2, a, b) : NULL;
-    Py_XDECREF(a);
-    Py_XDECREF(b);
-    return both;
+    return two_results(self, &vdot, &reactions, status, &error);
 }
 
 static PyObject *simulation_ledger(PyObject *object, PyObject *ignored) {
@@ -262,8 +315,8 @@ static PyObject *simulation_ledger(PyObject *object, PyObject *ignored) {
     simulation_object *self = ready(object);
     lw_ledger ledger;
     if (!self) return NULL;
-    const lw_status status = lw_simulation_ledger(self->simulation, &ledger);
-    return status == LW_OK ? ledger_of(&ledger) : raise_error(status, NULL);
+    self->busy = true;
+    return ended(self, lw_simulation_ledger(self->simulation, &ledger), NULL) ? ledger_of(&ledger) : NULL;
 }
 
 static PyObject *simulation_summary(PyObject *object, PyObject *ignored) {
@@ -303,8 +356,9 @@ static PyObject *simulation_restore(PyObject *object, PyObject *args) {
     Py_ssize_t size;
     if (!self || !PyArg_ParseTuple(args, "y#", &bytes, &size)) return NULL;
     lw_error error = {0};
-    const lw_status status = lw_simulation_restore(self->simulation, bytes, (size_t)size, &error);
-    if (status != LW_OK) return run_context_raise(&self->context, status, &error);
+    self->busy = true;
+    if (!ended(self, lw_simulation_restore(self->simulation, bytes, (size_t)size, &error), &error))
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -336,10 +390,15 @@ static PyObject *simulation_closed(PyObject *object, void *closure) {
 static PyMethodDef simulation_methods[] = {
     {"advance", simulation_advance, METH_O,
      "advance($self, t)\n--\n\nTo time t exactly, s. True: an event has stopped it before (see `event`)."},
+    {"step_to", simulation_step_to, METH_O,
+     "step_to($self, t)\n--\n\nAs advance, and a step of the integrator ends at t: for a control that "
+     "changes "
+     "inputs then."},
     {"step", simulation_step, METH_NOARGS,
      "step($self)\n--\n\nTo the end of the integrator's next step. True: an event has stopped it before."},
     {"close", simulation_close, METH_NOARGS, "close($self)\n--\n\nFrees its memory. May be called twice."},
-    {"state", simulation_state, METH_NOARGS, "state($self)\n--\n\nThe present q, (nq,), and v, (nv,)."},
+    {"state", (PyCFunction)(void (*)(void))simulation_state, METH_VARARGS | METH_KEYWORDS,
+     "state($self, *, out=None)\n--\n\nThe present q, (nq,), and v, (nv,)."},
     {"_set_state", simulation_set_state, METH_VARARGS, "Goes on from (t, q, v)."},
     {"reset", simulation_reset, METH_NOARGS,
      "reset($self)\n--\n\nBack to the state, time, inputs and parameters of the start."},
@@ -353,8 +412,9 @@ static PyMethodDef simulation_methods[] = {
     {"_outputs", simulation_outputs, METH_NOARGS, "Values of all outputs."},
     {"_states", simulation_states, METH_NOARGS, "Values of the user states."},
     {"_set_states", simulation_set_states, METH_O, "Other values of the user states."},
-    {"accelerations", simulation_accelerations, METH_NOARGS,
-     "accelerations($self)\n--\n\nAccelerations, (nv,), and reactions, (joints, 6), of the present state."},
+    {"accelerations", (PyCFunction)(void (*)(void))simulation_accelerations, METH_VARARGS | METH_KEYWORDS,
+     "accelerations($self, *, out=None)\n--\n\nAccelerations, (nv,), and reactions, (joints, 6), of the "
+     "present state."},
     {"ledger", simulation_ledger, METH_NOARGS,
      "ledger($self)\n--\n\nEnergies, and where the energy went, J."},
     {"summary", simulation_summary, METH_NOARGS, "summary($self)\n--\n\nSteps, evaluations, verdict so far."},

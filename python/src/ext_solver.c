@@ -17,7 +17,7 @@ typedef struct solver_object {
     bool busy;
 } solver_object;
 
-static bool enter(bool *busy, const char *what) {
+bool object_enter(bool *busy, const char *what) {
     if (*busy) {
         PyErr_Format(PyExc_RuntimeError, "this %s is at work in another thread; give every thread its own",
                      what);
@@ -28,7 +28,7 @@ static bool enter(bool *busy, const char *what) {
 }
 
 /* A copy of numbers that are given, or NULL; false with an exception. */
-static bool copy_numbers(PyObject *object, const char *name, int size, double **copy) {
+bool numbers_copy(PyObject *object, const char *name, int size, double **copy) {
     numbers n;
     *copy = NULL;
     if (!numbers_read(object, name, size, true, &n)) return false;
@@ -65,8 +65,8 @@ static PyObject *solver_new(PyTypeObject *type, PyObject *args, PyObject *keywor
     if (!self) return NULL;
     self->nq = lw_model_q_size(model->model), self->nv = lw_model_v_size(model->model);
     self->joints = lw_model_joint_count(model->model);
-    if (!copy_numbers(inputs, "inputs", lw_model_input_count(model->model), &self->inputs) ||
-        !copy_numbers(states, "states", lw_model_state_count(model->model), &self->states))
+    if (!numbers_copy(inputs, "inputs", lw_model_input_count(model->model), &self->inputs) ||
+        !numbers_copy(states, "states", lw_model_state_count(model->model), &self->states))
         goto fail;
     options.inputs = self->inputs, options.states = self->states;
     if (driven && driven != Py_None) {
@@ -171,7 +171,7 @@ static PyObject *dynamics(PyObject *object, PyObject *const *args, Py_ssize_t co
         numbers_write(given[4], "out", self->nv, 0, &out) &&
         numbers_apart(&out, self->nv, &q, self->nq, "q") &&
         numbers_apart(&out, self->nv, &v, self->nv, "v") &&
-        numbers_apart(&out, self->nv, &other, self->nv, names[3]) && enter(&self->busy, "solver")) {
+        numbers_apart(&out, self->nv, &other, self->nv, names[3]) && object_enter(&self->busy, "solver")) {
         lw_error error;
         error.message[0] = '\0';
         lw_status status;
@@ -207,7 +207,7 @@ static PyObject *solver_reactions(PyObject *object, PyObject *args, PyObject *ke
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$O", names, &given) ||
         !numbers_write(given, "out", self->joints, 6, &out))
         return NULL;
-    if (!enter(&self->busy, "solver")) {
+    if (!object_enter(&self->busy, "solver")) {
         numbers_release(&out);
         return NULL;
     }
@@ -220,7 +220,7 @@ static PyObject *solver_reactions(PyObject *object, PyObject *args, PyObject *ke
 static PyObject *flags(solver_object *self, Py_ssize_t rows, Py_ssize_t columns, bool forces) {
     bool *unique = calloc((size_t)(rows * (columns ? columns : 1)) + 1, sizeof *unique);
     if (!unique) return PyErr_NoMemory();
-    if (!enter(&self->busy, "solver")) {
+    if (!object_enter(&self->busy, "solver")) {
         free(unique);
         return NULL;
     }
@@ -246,7 +246,7 @@ static PyObject *solver_unique_forces(PyObject *self, PyObject *ignored) {
 static PyObject *solver_balance(PyObject *object, PyObject *ignored) {
     (void)ignored;
     solver_object *self = (solver_object *)object;
-    if (!enter(&self->busy, "solver")) return NULL;
+    if (!object_enter(&self->busy, "solver")) return NULL;
     lw_error error = {0};
     double amount = NAN;
     const lw_status status = lw_solver_balance(self->solver, &amount, &error);
@@ -266,7 +266,7 @@ static PyObject *solver_mobility(PyObject *object, PyObject *args, PyObject *key
     int mobility = 0;
     lw_error error = {0};
     lw_status status = LW_ERROR_ARGUMENT;
-    const bool entered = enter(&self->busy, "solver");
+    const bool entered = object_enter(&self->busy, "solver");
     if (entered) {
         Py_BEGIN_ALLOW_THREADS status = lw_solver_mobility(self->solver, t, q.at, &mobility, &error);
         Py_END_ALLOW_THREADS self->busy = false;
@@ -277,15 +277,15 @@ static PyObject *solver_mobility(PyObject *object, PyObject *args, PyObject *key
 }
 
 static PyObject *solver_tangent(PyObject *object, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"t", "q", NULL};
+    static char *names[] = {"t", "q", "out", NULL};
     solver_object *self = (solver_object *)object;
-    PyObject *q_object, *result = NULL;
+    PyObject *q_object, *out_object = NULL, *result = NULL;
     double t;
     numbers q, out;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "dO", names, &t, &q_object) ||
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "dO|$O", names, &t, &q_object, &out_object) ||
         !numbers_read(q_object, "q", self->nq, false, &q))
         return NULL;
-    if (enter(&self->busy, "solver")) {
+    if (object_enter(&self->busy, "solver")) {
         int mobility = 0;
         lw_error error = {0};
         lw_status status = lw_solver_mobility(self->solver, t, q.at, &mobility, &error);
@@ -293,10 +293,14 @@ static PyObject *solver_tangent(PyObject *object, PyObject *args, PyObject *keyw
             raise_error(status, &error);
         else if (mobility == 0)
             result = PyObject_CallFunction(the_module.empty, "((ii))", self->nv, 0);
-        else if (numbers_write(NULL, "out", self->nv, mobility, &out)) {
-            Py_BEGIN_ALLOW_THREADS status =
-                lw_solver_tangent_basis(self->solver, t, q.at, mobility, out.at, NULL, &error);
-            Py_END_ALLOW_THREADS result = numbers_result(&out, status, &error);
+        else if (numbers_write(out_object, "out", self->nv, mobility, &out)) {
+            const bool apart = numbers_apart(&out, (Py_ssize_t)self->nv * mobility, &q, self->nq, "q");
+            if (apart) {
+                Py_BEGIN_ALLOW_THREADS status =
+                    lw_solver_tangent_basis(self->solver, t, q.at, mobility, out.at, NULL, &error);
+                Py_END_ALLOW_THREADS result = numbers_result(&out, status, &error);
+            } else
+                numbers_release(&out);
         }
         self->busy = false;
     }
@@ -337,7 +341,7 @@ static PyObject *solver_mass(PyObject *object, PyObject *args, PyObject *keyword
     if (fine && numbers_write(out_object, "out", columns, columns, &out)) {
         lw_error error = {0};
         lw_status status;
-        if (enter(&self->busy, "solver")) {
+        if (object_enter(&self->busy, "solver")) {
             Py_BEGIN_ALLOW_THREADS status = lw_solver_mass_matrix(self->solver, t, q.at, (int)columns,
                                                                   unit ? unit : basis.at, out.at, &error);
             Py_END_ALLOW_THREADS self->busy = false;
@@ -352,40 +356,46 @@ static PyObject *solver_mass(PyObject *object, PyObject *args, PyObject *keyword
 }
 
 static PyObject *solver_closures(PyObject *object, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"t", "q", "v", NULL};
+    static char *names[] = {"t", "q", "v", "out", NULL};
     solver_object *self = (solver_object *)object;
-    PyObject *q_object, *v_object = NULL, *result = NULL;
+    PyObject *q_object, *v_object = NULL, *places = NULL, *result = NULL;
     double t;
-    numbers q, v = {0}, jacobian, bias;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "dO|O", names, &t, &q_object, &v_object) ||
-        !numbers_read(q_object, "q", self->nq, false, &q))
+    numbers q, v = {0}, jacobian = {0}, bias = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "dO|O$O", names, &t, &q_object, &v_object, &places))
         return NULL;
+    const bool given = places && places != Py_None;
+    if (given && (!PyTuple_Check(places) || PyTuple_Size(places) != 2)) {
+        PyErr_SetString(PyExc_TypeError, "out has to be a tuple of two arrays, (J, b); b may be None");
+        return NULL;
+    }
+    if (!numbers_read(q_object, "q", self->nq, false, &q)) return NULL;
     const int rows = lw_solver_row_count(self->solver);
-    if (numbers_read(v_object, "v", self->nv, true, &v) &&
-        numbers_write(NULL, "out", rows, self->nv, &jacobian)) {
-        if (numbers_write(NULL, "out", rows, 0, &bias)) {
-            lw_error error = {0};
-            lw_status status = LW_OK;
-            if (enter(&self->busy, "solver")) {
-                if (rows > 0)
-                    status = lw_solver_closure_jacobian(self->solver, t, q.at, v.at, jacobian.at,
-                                                        v.at ? bias.at : NULL, &error);
-                self->busy = false;
-                PyObject *j = numbers_result(&jacobian, status, &error);
-                PyObject *b = j && v.at ? numbers_result(&bias, status, &error) : NULL;
-                if (!b) numbers_release(&bias);
-                result = j ? PyTuple_Pack(2, j, b ? b : Py_None) : NULL;
-                Py_XDECREF(j);
-                Py_XDECREF(b);
-            } else {
-                numbers_release(&jacobian);
-                numbers_release(&bias);
-            }
-        } else
-            numbers_release(&jacobian);
+    const Py_ssize_t size = (Py_ssize_t)rows * self->nv;
+    bool fine =
+        numbers_read(v_object, "v", self->nv, true, &v) &&
+        numbers_write(given ? PyTuple_GetItem(places, 0) : NULL, "out[0]", rows, self->nv, &jacobian) &&
+        (!v.at || numbers_write(given ? PyTuple_GetItem(places, 1) : NULL, "out[1]", rows, 0, &bias)) &&
+        numbers_apart(&jacobian, size, &q, self->nq, "q") &&
+        numbers_apart(&jacobian, size, &v, self->nv, "v") &&
+        (!v.at ||
+         (numbers_apart(&bias, rows, &q, self->nq, "q") && numbers_apart(&bias, rows, &v, self->nv, "v") &&
+          numbers_apart(&bias, rows, &jacobian, size, "out[0]")));
+    if (fine && object_enter(&self->busy, "solver")) {
+        lw_error error = {0};
+        lw_status status = LW_OK;
+        if (rows > 0) {
+            Py_BEGIN_ALLOW_THREADS status = lw_solver_closure_jacobian(
+                self->solver, t, q.at, v.at, jacobian.at, v.at ? bias.at : NULL, &error);
+            Py_END_ALLOW_THREADS
+        }
+        self->busy = false;
+        result = status == LW_OK ? PyTuple_Pack(2, jacobian.array, v.at ? bias.array : Py_None)
+                                 : raise_error(status, &error);
     }
     numbers_release(&q);
     numbers_release(&v);
+    numbers_release(&jacobian);
+    numbers_release(&bias);
     return result;
 }
 
@@ -432,7 +442,7 @@ static PyObject *solver_set(PyObject *object, PyObject *given, bool states) {
         return NULL;
     }
     if (!numbers_read(given, states ? "states" : "inputs", size, false, &n)) return NULL;
-    if (enter(&self->busy, "solver")) {
+    if (object_enter(&self->busy, "solver")) {
         memcpy(to, n.at, (size_t)size * sizeof *to);
         self->busy = false;
     }
@@ -472,12 +482,12 @@ static PyMethodDef solver_methods[] = {
     {"mobility", (PyCFunction)(void (*)(void))solver_mobility, METH_VARARGS | METH_KEYWORDS,
      "mobility($self, t, q)\n--\n\nHow many speeds can be chosen at this position."},
     {"tangent_basis", (PyCFunction)(void (*)(void))solver_tangent, METH_VARARGS | METH_KEYWORDS,
-     "tangent_basis($self, t, q)\n--\n\nA basis of the admissible speeds, (nv, mobility)."},
+     "tangent_basis($self, t, q, *, out=None)\n--\n\nA basis of the admissible speeds, (nv, mobility)."},
     {"mass_matrix", (PyCFunction)(void (*)(void))solver_mass, METH_VARARGS | METH_KEYWORDS,
      "mass_matrix($self, t, q, basis=None, *, out=None)\n--\n\n"
      "basis' M basis; without a basis the mass matrix of the speeds of the tree, (nv, nv)."},
     {"closure_jacobian", (PyCFunction)(void (*)(void))solver_closures, METH_VARARGS | METH_KEYWORDS,
-     "closure_jacobian($self, t, q, v=None)\n--\n\n"
+     "closure_jacobian($self, t, q, v=None, *, out=None)\n--\n\n"
      "Rows of closures and constraints, (rows, nv), J v = 0, and with v the right side b, (rows,), of J vdot "
      "= b."},
     {"set_inputs", solver_set_inputs, METH_O,
@@ -533,8 +543,8 @@ static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *keyword
     if (method) options.method = strcmp(method, "auto") == 0 ? NULL : method;
     options.unchecked = !checked;
     self->nq = lw_model_q_size(model->model), self->nv = lw_model_v_size(model->model);
-    if (!copy_numbers(inputs, "inputs", lw_model_input_count(model->model), &self->inputs) ||
-        !copy_numbers(states, "states", lw_model_state_count(model->model), &self->states)) {
+    if (!numbers_copy(inputs, "inputs", lw_model_input_count(model->model), &self->inputs) ||
+        !numbers_copy(states, "states", lw_model_state_count(model->model), &self->states)) {
         Py_DECREF(self);
         return NULL;
     }
@@ -584,7 +594,7 @@ static PyObject *batch_accelerations(PyObject *object, PyObject *const *args, Py
     const Py_ssize_t size = q.rows * self->nv;
     if (fine && numbers_write_states(given[4], "out", q.rows, self->nv, &out) &&
         numbers_apart(&out, size, &q, q.rows * self->nq, "q") && numbers_apart(&out, size, &v, size, "v") &&
-        numbers_apart(&out, size, &tau, size, "tau") && enter(&self->busy, "batch")) {
+        numbers_apart(&out, size, &tau, size, "tau") && object_enter(&self->busy, "batch")) {
         lw_error error = {0};
         lw_status status = LW_OK;
         Py_BEGIN_ALLOW_THREADS if (q.rows > 0) status =
@@ -611,6 +621,13 @@ static PyObject *batch_method(PyObject *self, void *closure) {
     return PyUnicode_FromString(lw_solver_batch_method(((batch_object *)self)->batch));
 }
 
+static PyObject *batch_model(PyObject *object, void *closure) {
+    (void)closure;
+    PyObject *model = (PyObject *)((batch_object *)object)->model;
+    Py_INCREF(model);
+    return model;
+}
+
 static PyMethodDef batch_methods[] = {
     {"accelerations", (PyCFunction)(void (*)(void))batch_accelerations, METH_FASTCALL | METH_KEYWORDS,
      "accelerations($self, t, q, v, tau=None, *, out=None)\n--\n\n"
@@ -623,6 +640,7 @@ static PyGetSetDef batch_getset[] = {
     {"method", batch_method, NULL, "The name of its method.", NULL},
     {"lanes", batch_number, NULL, "States that are solved side by side.", NULL},
     {"threads", batch_number, NULL, "Threads that work.", (void *)1},
+    {"model", batch_model, NULL, "Its model.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 
 static PyType_Slot batch_slots[] = {

@@ -14,6 +14,68 @@ void object_free(PyObject *self) {
 
 /* --- numbers ------------------------------------------------------------------------------------- */
 
+/* The head of numpy's array as its C interface lays it out, the same in numpy 1 and 2. A request by the
+ * buffer protocol takes some 150 ns, most of it for a text that names the type, and a call has four arrays;
+ * so plain arrays of doubles are looked at directly. Whether the head is what it is taken for is tried on
+ * import, on arrays of which everything is known; otherwise, and for all other objects, the protocol
+ * serves. */
+typedef struct plain_array {
+    PyObject_HEAD char *data;
+    int dimensions;
+    Py_ssize_t *shape, *strides;
+    PyObject *base, *type;
+    int flags;
+} plain_array;
+
+enum { IN_ROWS = 0x1, IN_COLUMNS = 0x2, ALIGNED = 0x100, WRITABLE = 0x400 };
+
+static const plain_array *plain(PyObject *object, int flags) {
+    if ((PyObject *)Py_TYPE(object) != the_module.plain_type) return NULL;
+    const plain_array *array = (const plain_array *)object;
+    flags |= ALIGNED;
+    return array->type == the_module.plain_double && (array->flags & flags) == flags ? array : NULL;
+}
+
+/* A view of a plain array, which is kept alive. */
+static bool take_plain(PyObject *object, int flags, numbers *out) {
+    const plain_array *array = plain(object, flags);
+    if (!array) return false;
+    Py_INCREF(object);
+    Py_XDECREF(out->array);
+    out->array = object;
+    out->view.buf = array->data;
+    out->view.ndim = array->dimensions;
+    out->view.shape = array->shape;
+    return true;
+}
+
+/* Is the head of this array, of 2 x 3 doubles, what it is taken for? */
+static bool head_is_known(PyObject *array, bool in_rows) {
+    const plain_array *a = (const plain_array *)array;
+    PyObject *address = PyObject_GetAttrString(array, "ctypes");
+    PyObject *data = address ? PyObject_GetAttrString(address, "data") : NULL;
+    const bool known =
+        data && PyLong_AsVoidPtr(data) == a->data && a->dimensions == 2 &&
+        a->type == the_module.plain_double && (a->flags & (ALIGNED | WRITABLE)) == (ALIGNED | WRITABLE) &&
+        (a->flags & (IN_ROWS | IN_COLUMNS)) == (in_rows ? IN_ROWS : IN_COLUMNS) && a->shape[0] == 2 &&
+        a->shape[1] == 3 && a->strides[0] == (in_rows ? 24 : 8) && a->strides[1] == (in_rows ? 8 : 16);
+    Py_XDECREF(data);
+    Py_XDECREF(address);
+    return known;
+}
+
+static void try_heads(PyObject *numpy) {
+    PyObject *type = PyObject_CallMethod(numpy, "dtype", "s", "float64");
+    PyObject *rows = PyObject_CallMethod(numpy, "empty", "((ii))", 2, 3);
+    PyObject *columns = rows ? PyObject_CallFunctionObjArgs(the_module.asfortranarray, rows, NULL) : NULL;
+    the_module.plain_double = type;
+    if (type && rows && columns && head_is_known(rows, true) && head_is_known(columns, false))
+        the_module.plain_type = PyObject_GetAttrString(numpy, "ndarray");
+    PyErr_Clear();
+    Py_XDECREF(rows);
+    Py_XDECREF(columns);
+}
+
 static bool is_double(const Py_buffer *view) {
     return view->itemsize == sizeof(double) && view->format && strcmp(view->format, "d") == 0;
 }
@@ -35,6 +97,24 @@ static bool wrong_shape(const char *name, const Py_buffer *view, Py_ssize_t rows
     return false;
 }
 
+/* A copy as doubles, by numpy's function for a layout: of real numbers, not of texts and complex numbers,
+ * which numpy would take for numbers, too. */
+static PyObject *converted(PyObject *object, const char *name, PyObject *to_layout) {
+    PyObject *array = PyObject_CallFunctionObjArgs(the_module.asarray, object, NULL);
+    PyObject *type = array ? PyObject_GetAttrString(array, "dtype") : NULL;
+    PyObject *kind = type ? PyObject_GetAttrString(type, "kind") : NULL, *copy = NULL;
+    const char *letter = kind ? PyUnicode_AsUTF8AndSize(kind, NULL) : NULL;
+    if (letter && !strchr("fiubO", letter[0]))
+        PyErr_Format(PyExc_TypeError, "%s has elements of type %S, expected real numbers (float64)", name,
+                     type);
+    else if (letter)
+        copy = PyObject_CallFunctionObjArgs(to_layout, array, the_module.float64, NULL);
+    Py_XDECREF(kind);
+    Py_XDECREF(type);
+    Py_XDECREF(array);
+    return copy;
+}
+
 bool numbers_read(PyObject *object, const char *name, Py_ssize_t size, bool optional, numbers *out) {
     memset(out, 0, sizeof *out);
     if (!object || object == Py_None) {
@@ -43,13 +123,14 @@ bool numbers_read(PyObject *object, const char *name, Py_ssize_t size, bool opti
         return false;
     }
     const int flags = PyBUF_ND | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS;
-    out->held = PyObject_GetBuffer(object, &out->view, flags) == 0;
-    if (!out->held || !is_double(&out->view)) { /* Another type, another layout, a list: a copy serves. */
+    const bool as_it_is = take_plain(object, IN_ROWS, out);
+    if (!as_it_is) out->held = PyObject_GetBuffer(object, &out->view, flags) == 0;
+    if (!as_it_is &&
+        (!out->held || !is_double(&out->view))) { /* Another type, another layout, a list: a copy serves. */
         PyErr_Clear();
         if (out->held) PyBuffer_Release(&out->view);
         out->held = false;
-        out->array =
-            PyObject_CallFunctionObjArgs(the_module.ascontiguousarray, object, the_module.float64, NULL);
+        out->array = converted(object, name, the_module.ascontiguousarray);
         if (!out->array) return false;
         out->held = PyObject_GetBuffer(out->array, &out->view, flags) == 0;
         if (!out->held) {
@@ -67,6 +148,7 @@ bool numbers_read(PyObject *object, const char *name, Py_ssize_t size, bool opti
 }
 
 static bool write_to(PyObject *object, const char *name, int flags, const char *layout, numbers *out) {
+    if (take_plain(object, WRITABLE | (flags == PyBUF_C_CONTIGUOUS ? IN_ROWS : IN_COLUMNS), out)) return true;
     out->held = PyObject_GetBuffer(object, &out->view, PyBUF_ND | PyBUF_FORMAT | PyBUF_WRITABLE | flags) == 0;
     if (out->held && is_double(&out->view)) return true;
     PyErr_Clear();
@@ -111,13 +193,13 @@ bool numbers_read_states(PyObject *object, const char *name, Py_ssize_t size, nu
         return false;
     }
     const int flags = PyBUF_ND | PyBUF_FORMAT | PyBUF_F_CONTIGUOUS;
-    out->held = PyObject_GetBuffer(object, &out->view, flags) == 0;
-    if (!out->held || !is_double(&out->view)) {
+    const bool as_it_is = take_plain(object, IN_COLUMNS, out);
+    if (!as_it_is) out->held = PyObject_GetBuffer(object, &out->view, flags) == 0;
+    if (!as_it_is && (!out->held || !is_double(&out->view))) {
         PyErr_Clear();
         if (out->held) PyBuffer_Release(&out->view);
         out->held = false;
-        out->array =
-            PyObject_CallFunctionObjArgs(the_module.asfortranarray, object, the_module.float64, NULL);
+        out->array = converted(object, name, the_module.asfortranarray);
         if (!out->array) return false;
         out->held = PyObject_GetBuffer(out->array, &out->view, flags) == 0;
         if (!out->held) {
@@ -179,12 +261,17 @@ PyObject *numbers_result(numbers *n, lw_status status, const lw_error *error) {
     return raise_error(status, error);
 }
 
-PyObject *array_of(const double *values, Py_ssize_t rows, Py_ssize_t columns) {
+PyObject *array_into(PyObject *given, const char *name, const double *values, Py_ssize_t rows,
+                     Py_ssize_t columns) {
     numbers n;
-    if (!numbers_write(NULL, "out", rows, columns, &n)) return NULL;
+    if (!numbers_write(given, name, rows, columns, &n)) return NULL;
     const size_t count = (size_t)rows * (size_t)(columns > 0 ? columns : 1);
     if (count > 0) memcpy(n.at, values, count * sizeof *values);
     return numbers_result(&n, LW_OK, NULL);
+}
+
+PyObject *array_of(const double *values, Py_ssize_t rows, Py_ssize_t columns) {
+    return array_into(NULL, "out", values, rows, columns);
 }
 
 PyObject *array_of_flags(const bool *values, Py_ssize_t rows, Py_ssize_t columns) {
@@ -313,13 +400,15 @@ static bool take_numpy(void) {
     PyObject *numpy = PyImport_ImportModule("numpy");
     if (!numpy) return false;
     the_module.empty = PyObject_GetAttrString(numpy, "empty");
+    the_module.asarray = PyObject_GetAttrString(numpy, "asarray");
     the_module.ascontiguousarray = PyObject_GetAttrString(numpy, "ascontiguousarray");
     the_module.asfortranarray = PyObject_GetAttrString(numpy, "asfortranarray");
     the_module.float64 = PyObject_GetAttrString(numpy, "float64");
     the_module.boolean = PyObject_GetAttrString(numpy, "bool_");
+    if (the_module.asfortranarray) try_heads(numpy);
     Py_DECREF(numpy);
-    return the_module.empty && the_module.ascontiguousarray && the_module.asfortranarray &&
-           the_module.float64 && the_module.boolean;
+    return the_module.empty && the_module.asarray && the_module.ascontiguousarray &&
+           the_module.asfortranarray && the_module.float64 && the_module.boolean;
 }
 
 static PyObject *exception(PyObject *module, const char *full, const char *doc, PyObject *base) {
@@ -388,7 +477,9 @@ PyMODINIT_FUNC PyInit__core(void) {
         add_type(module, &model_spec, "Model", &the_module.model_type) &&
         add_type(module, &solver_spec, "Solver", NULL) && add_type(module, &batch_spec, "Batch", NULL) &&
         add_type(module, &simulation_spec, "Simulation", NULL) &&
-        add_type(module, &recording_spec, "Recording", NULL))
+        add_type(module, &recording_spec, "Recording", NULL) &&
+        add_type(module, &rollout_spec, "Rollout", NULL) &&
+        add_type(module, &derivatives_spec, "Derivatives", NULL))
         return module;
     Py_DECREF(module);
     return NULL;

@@ -2,8 +2,9 @@
  * arrays, errors of the library as exceptions, the model behind every object.
  *
  * Everything is written in CPython's limited interface of 3.11, so that one file serves all later versions.
- * numpy is reached by the buffer protocol and by four of its functions, not by its C interface; the module
- * therefore does not depend on numpy's version.
+ * numpy is reached by a few of its functions and by the buffer protocol, or where the head of its arrays is
+ * what it has always been (tried on import), directly. The module therefore does not depend on numpy's
+ * version.
  */
 #ifndef LINKWORK_EXTENSION_H
 #define LINKWORK_EXTENSION_H
@@ -18,7 +19,9 @@
 
 /* What the module keeps: numpy's functions, exceptions, its types. */
 typedef struct extension {
-    PyObject *empty, *ascontiguousarray, *asfortranarray, *float64, *boolean;
+    PyObject *empty, *asarray, *ascontiguousarray, *asfortranarray, *float64, *boolean;
+    PyObject *plain_type,
+        *plain_double; /* numpy's array, NULL if it is not known inside; the type of its doubles */
     PyObject *error, *model_error, *file_error, *unsupported_error, *singular_error, *integration_error;
     PyObject *model_type;
 } extension;
@@ -27,8 +30,8 @@ extern extension the_module;
 typedef struct model_object {
     PyObject_HEAD lw_spec *spec;
     lw_model *model;
-    lw_data *data; /* for kinematics, under the interpreter's lock */
-    PyObject *warnings;
+    lw_data *data;              /* for kinematics, under the interpreter's lock */
+    PyObject *warnings, *notes; /* of reading; what an import has left out */
 } model_object;
 
 /* --- numbers ------------------------------------------------------------------------------------- */
@@ -58,6 +61,11 @@ bool numbers_apart(const numbers *written, Py_ssize_t size, const numbers *read,
 void numbers_release(numbers *n);
 /* The array that a call returns: a new reference, or NULL with an exception if the status says so. */
 PyObject *numbers_result(numbers *n, lw_status status, const lw_error *error);
+/* A copy of numbers that are given, or NULL; false with an exception. */
+bool numbers_copy(PyObject *object, const char *name, int size, double **copy);
+/* An array with these numbers: the given one, as in numbers_write, or a new one. */
+PyObject *array_into(PyObject *given, const char *name, const double *values, Py_ssize_t rows,
+                     Py_ssize_t columns);
 /* A new array with a copy of these numbers. */
 PyObject *array_of(const double *values, Py_ssize_t rows, Py_ssize_t columns);
 PyObject *array_of_flags(const bool *values, Py_ssize_t rows, Py_ssize_t columns);
@@ -97,9 +105,12 @@ PyObject *ledger_of(const lw_ledger *ledger);
 /* --- types --------------------------------------------------------------------------------------- */
 
 bool is_model(PyObject *object, model_object **model);
-extern PyType_Spec model_spec, solver_spec, batch_spec, simulation_spec, recording_spec;
+extern PyType_Spec model_spec, solver_spec, batch_spec, simulation_spec, recording_spec, rollout_spec,
+    derivatives_spec;
 extern PyMethodDef model_functions[], analysis_functions[];
 
+/* Marks an object as being at work; if it is already, an exception says that `what` belongs to one thread. */
+bool object_enter(bool *busy, const char *what);
 /* Frees the memory of an object of one of our types and drops its reference to the type. */
 void object_free(PyObject *self);
 

@@ -3,7 +3,7 @@
 import linkwork as lw
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, problem
 
 OSCILLATOR = """
 linkwork: 1
@@ -56,4 +56,90 @@ def test_urdf(tmp_path):
     (tmp_path / "bad.urdf").write_text("<robot name='a'><link name='b'/><joint name='c' type='hinge'/></robot>")
     with pytest.raises(lw.ModelError, match="bad.urdf"):
         lw.load(tmp_path / "bad.urdf")
-    assert ROOT.exists()
+
+
+FREE = """<robot name="arm"><link name="root"><inertial><mass value="3"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+<link name="hand"/><joint name="fix" type="fixed"><parent link="root"/><child link="hand"/></joint></robot>"""
+
+
+def test_options_and_notes_of_imports(tmp_path):
+    path = tmp_path / "arm.urdf"
+    path.write_text(FREE)
+    fixed = lw.load(path)
+    assert fixed.nv == 0
+    free = lw.load(path, base="free")
+    assert (free.nq, free.nv, len(free.bodies)) == (7, 6, 2)  # The link without mass is a frame.
+    assert free.frame_names == ("hand",)
+    kept = lw.load(path, base="free", keep_fixed=True)
+    assert len(kept.bodies) == 3 and kept.body("hand").mass == 0
+    note = next(note for note in free.notes if "collision" in note.kind)
+    assert note.number == 1 and note.line > 0 and note.meaning and str(note).startswith("1 ")
+    with pytest.raises(ValueError, match="base is 'floating', expected 'fixed' or 'free'"):
+        lw.load(path, base="floating")
+    with pytest.raises(ValueError, match="loops is 'open'"):
+        lw.load(path, loops="open")
+    assert lw.load(ROOT / "problems/four_bar/model.yaml").notes == []
+
+
+def test_comparison(four_bar):
+    told = []
+    compared = lw.compare(four_bar, methods=["rcr", "cut", "tree", "penalty"], timing=0.01, end=0.05,
+                          tell=lambda method, work: told.append((method, work)))
+    assert compared.agree and told
+    assert {one.method for one in compared} == {"rcr", "cut", "tree", "penalty"}
+    assert compared["rcr"].verdict == "agrees" and compared["rcr"].max_rel_diff <= compared["rcr"].allowed
+    assert compared["rcr"].ns_per_call > 0 and compared["rcr"].run["t_end"] == 0.05
+    assert compared["tree"].verdict == "refused" and compared["tree"].reason and compared["tree"].run is None
+    assert compared["penalty"].verdict == "approximate"
+    assert "method" in repr(compared) and "rcr" in repr(compared)
+    with pytest.raises(KeyError, match="did you mean 'rcr'"):
+        compared["rrc"]
+    with pytest.raises(ValueError, match="rrc"):
+        lw.compare(four_bar, methods=["rrc"])
+
+    def broken(method, work):
+        raise RuntimeError(f"{method} is enough")
+
+    with pytest.raises(RuntimeError, match="is enough"):
+        lw.compare(four_bar, methods=["rcr"], tell=broken)
+
+
+def test_derivatives_against_differences():
+    model = problem("double_pendulum")
+    random = np.random.default_rng(3)
+    q, v, tau = (random.standard_normal(model.nv) for _ in range(3))
+    derivatives, solver = lw.Derivatives(model), lw.Solver(model)
+    found = derivatives.accelerations(0.0, q, v, tau)
+    assert found.vdot.tobytes() == solver.accelerations(0.0, q, v, tau).tobytes()
+    h = 1e-6
+    for k, unit in enumerate(np.eye(model.nv)):
+        for by, plus, minus in (
+                (found.dq, (model.integrate(q, unit, h), v, tau), (model.integrate(q, unit, -h), v, tau)),
+                (found.dv, (q, v + h * unit, tau), (q, v - h * unit, tau)),
+                (found.dtau, (q, v, tau + h * unit), (q, v, tau - h * unit))):
+            slope = (solver.accelerations(0.0, *plus) - solver.accelerations(0.0, *minus)) / (2 * h)
+            assert by[:, k] == pytest.approx(slope, rel=1e-6, abs=1e-6 * np.abs(by).max())
+    forces = derivatives.forces(0.0, q, v, found.vdot)
+    assert forces.mass @ found.dtau == pytest.approx(np.eye(model.nv), abs=1e-12)
+    assert forces.mass == pytest.approx(solver.mass_matrix(0.0, q), rel=1e-13)
+    assert -found.dtau @ forces.dq == pytest.approx(found.dq, abs=1e-10 * np.abs(found.dq).max())
+    again = derivatives.accelerations(0.0, q, v, tau, out=found)
+    assert again.dq is found.dq
+    assert found.dinputs.shape == (model.nv, 0)
+    for wrong in (found[:3], 3, [np.zeros(2)] * 6):
+        with pytest.raises((TypeError, ValueError)):
+            derivatives.accelerations(0.0, q, v, tau, out=wrong)
+
+
+def test_derivatives_of_loops_and_inputs(four_bar):
+    solver, derivatives = lw.Solver(four_bar), lw.Derivatives(four_bar)
+    basis = solver.tangent_basis(0.0, four_bar.q0)
+    found = derivatives.accelerations(0.0, four_bar.q0, four_bar.v0)
+    assert (found.dtau @ basis).shape == (3, 1) and found.dtau == pytest.approx(found.dtau.T, rel=1e-12)
+    with pytest.raises(lw.UnsupportedError, match="closes a loop"):
+        derivatives.forces(0.0, four_bar.q0, four_bar.v0, found.vdot)
+    cart = problem("cart_pole")
+    pushed = lw.Derivatives(cart).accelerations(0.0, cart.q0, cart.v0)
+    assert pushed.dinputs.shape == (cart.nv, 1) and np.abs(pushed.dinputs).max() > 0

@@ -69,7 +69,7 @@ def test_missing_file():
 def test_names(four_bar):
     assert four_bar.joints.A.type == "revolute"
     assert four_bar.joint("A").bodies[0] == "ground"
-    assert "A" in dir(four_bar.joints)
+    assert "A" in dir(four_bar.joints) and "A" in four_bar.joints._ipython_key_completions_()
     assert sum(joint.closes_loop for joint in four_bar.joints.values()) == 1
     assert four_bar.body("ground").index == 0
     with pytest.raises(KeyError, match="did you mean"):

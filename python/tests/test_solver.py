@@ -50,7 +50,11 @@ def test_arrays_in_every_form(four_bar):
     expected = solver.accelerations(0, q, v)
     wide = np.zeros((3, 2))
     wide[:, 0] = v
-    for form in (v.tolist(), tuple(v), wide[:, 0], v[::-1][::-1], v.astype(object)):
+    class Special(np.ndarray):
+        pass
+
+    for form in (v.tolist(), tuple(v), wide[:, 0], v[::-1][::-1], v.astype(object), v.view(Special), memoryview(v),
+                 v.astype(">f8"), np.array(v, dtype=np.dtype(float, metadata={"unit": "rad/s"}))):
         assert solver.accelerations(0, q, form).tobytes() == expected.tobytes()
     assert solver.accelerations(0, np.zeros(3, dtype=np.int32), v).shape == (3,)
     read_only = v.copy()
@@ -64,7 +68,9 @@ def test_arrays_in_every_form(four_bar):
 @pytest.mark.parametrize("wrong, kind, says", [
     (dict(q=np.zeros(4)), ValueError, r"q has the shape \(4,\), expected \(3,\)"),
     (dict(v=np.zeros((1, 3))), ValueError, r"v has the shape \(1, 3\)"),
-    (dict(q=["a", "b", "c"]), ValueError, "could not convert"),
+    (dict(q=["a", "b", "c"]), TypeError, "q has elements of type <U1, expected real numbers"),
+    (dict(v=np.zeros(3, dtype=complex)), TypeError, "v has elements of type complex128"),
+    (dict(q=[None, 0, 0]), ValueError, r"q\[0\] is nan"),
     (dict(q=None), TypeError, "q is missing"),
     (dict(t="now"), TypeError, "real number"),
     (dict(q=np.array([0, np.nan, 0])), ValueError, r"q\[1\] is nan"),
@@ -163,3 +169,42 @@ def test_threads_with_solvers_of_their_own_and_with_one():
             thread.join()
     assert not wrong
     assert all("another thread" in text for text in refused)
+
+
+def test_results_go_where_they_are_wanted(four_bar):
+    model, solver = four_bar, lw.Solver(four_bar)
+    q, v = model.q0, model.v0
+    basis = np.empty((3, 1))
+    assert solver.tangent_basis(0.0, q, out=basis) is basis
+    assert basis.tobytes() == solver.tangent_basis(0.0, q).tobytes()
+    rows = len(solver.rows)
+    places = np.empty((rows, 3)), np.empty(rows)
+    found = solver.closure_jacobian(0.0, q, v, out=places)
+    assert found[0] is places[0] and found[1] is places[1]
+    assert solver.closure_jacobian(0.0, q, out=(places[0], None))[1] is None
+    assert found[0] @ v == pytest.approx(np.zeros(rows), abs=1e-12)
+    jacobian = np.empty((6, 3))
+    assert model.jacobian("coupler", q, out=jacobian) is jacobian
+    pair = np.empty(3), np.empty((3, 3))
+    assert model.pose("coupler", q, out=pair)[1] is pair[1]
+    pair = np.empty(3), np.empty(3)
+    assert model.velocity("coupler", q, v, out=pair)[0] is pair[0]
+    assert model.momentum(q, v, out=pair)[1] is pair[1]
+    moved = q.copy()
+    assert model.integrate(moved, v, 0.1, out=moved) is moved
+    assert moved.tobytes() == model.integrate(q, v, 0.1).tobytes()
+    with lw.Simulation(model) as simulation:
+        state = np.empty(3), np.empty(3)
+        assert simulation.state(out=state)[0] is state[0] and state[0].tobytes() == q.tobytes()
+        both = np.empty(3), np.empty((4, 6))
+        assert simulation.accelerations(out=both)[1] is both[1]
+        with pytest.raises(TypeError, match="tuple of two"):
+            simulation.state(out=state[0])
+    with pytest.raises(ValueError, match="shares memory"):
+        model.integrate(q, v, out=v)
+    frozen = np.empty((6, 3))
+    frozen.flags.writeable = False
+    with pytest.raises(TypeError, match="writable"):
+        model.jacobian("coupler", q, out=frozen)
+    with pytest.raises(TypeError, match="tuple of two"):
+        solver.closure_jacobian(0.0, q, out=frozen)

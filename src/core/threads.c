@@ -17,7 +17,8 @@ typedef struct member {
 } member;
 
 struct lw_threads {
-    int count; /* with members[0], which is the caller */
+    int count;   /* with members[0], which is the caller */
+    pid_t owner; /* the process that has started them: a process forked from it has none of them */
     member *members;
     /* The present job. It is written only while no thread has joined and none may join. */
     int chunks;
@@ -116,6 +117,10 @@ static void post(lw_threads *threads) {
 
 void lw_threads_run(lw_threads *threads, int chunks, void (*work)(void *context, int thread, int chunk),
                     void *context) {
+    if (getpid() != threads->owner) {
+        for (int chunk = 0; chunk < chunks; chunk++) work(context, 0, chunk);
+        return;
+    }
     threads->chunks = chunks, threads->work = work, threads->context = context;
     post(threads);
     work_along(&threads->members[0]);
@@ -139,6 +144,7 @@ lw_threads *lw_threads_create(int count, lw_arena *arena) {
     member *members = LW_NEW(arena, member, count);
     if (!threads || !members) return NULL;
     threads->members = members;
+    threads->owner = getpid();
     atomic_init(&threads->busy, CLOSED);
     pthread_mutex_init(&threads->lock, NULL);
     pthread_cond_init(&threads->begin, NULL);
@@ -152,7 +158,7 @@ lw_threads *lw_threads_create(int count, lw_arena *arena) {
 }
 
 void lw_threads_destroy(lw_threads *threads) {
-    if (!threads) return;
+    if (!threads || getpid() != threads->owner) return;
     threads->work = NULL;
     post(threads); /* The job stays open, so that all threads join and end. */
     for (int k = 1; k < threads->count; k++) pthread_join(threads->members[k].thread, NULL);

@@ -23,9 +23,16 @@
 enum { WINDOW = 100000, SLOW = 3, CHECK = 200 };
 
 void lw_effort_start(lw_effort *effort, double start, double end) {
-    effort->start = start, effort->end = end;
-    effort->t = effort->t_then = effort->t_checked = start;
-    effort->next = CHECK;
+    /* What the user gives stays, and nothing of an earlier run. */
+    *effort = (lw_effort){.largest = effort->largest,
+                          .most = effort->most,
+                          .given = effort->given,
+                          .start = start,
+                          .end = end,
+                          .t = start,
+                          .t_then = start,
+                          .t_checked = start,
+                          .next = CHECK};
 }
 
 double lw_effort_allowed(double span) { return 1e6 * fmax(1, sqrt(10 * span)); }

@@ -474,14 +474,22 @@ static lw_status is_missing(lw_error *error) {
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "there is no simulation");
 }
 
-lw_status lw_simulation_advance(lw_simulation *s, double t, lw_error *error) {
+static lw_status advance(lw_simulation *s, double t, double t_stop, lw_error *error) {
     if (!s) return is_missing(error);
     if (!isfinite(t) || t < s->t)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
                        "give a later time; lw_simulation_restore and lw_simulation_set_state go back",
                        "the simulation stands at t = %.9g and cannot advance to %.9g", s->t, t);
     if (t == s->t) return LW_OK;
-    return lw_simulation_go(s, t, HUGE_VAL, error);
+    return lw_simulation_go(s, t, t_stop, error);
+}
+
+lw_status lw_simulation_advance(lw_simulation *s, double t, lw_error *error) {
+    return advance(s, t, HUGE_VAL, error);
+}
+
+lw_status lw_simulation_step_to(lw_simulation *s, double t, lw_error *error) {
+    return advance(s, t, t, error);
 }
 
 lw_status lw_simulation_step(lw_simulation *s, lw_error *error) {
@@ -605,4 +613,20 @@ lw_status lw_simulation_reset(lw_simulation *s, lw_error *error) {
     lw_passage_end(&s->passage);
     memset(s->y, 0, (size_t)s->system.base.size * sizeof *s->y);
     return start(s, error);
+}
+
+lw_status lw_simulation_restart(lw_simulation *s, const lw_simulation_beginning *b, lw_error *error) {
+    const lw_model *model = s->plan.model;
+    lw_run_plan *plan = &s->plan;
+    lw_model_initial_state(model, b->q ? NULL : plan->q, b->v ? NULL : plan->v);
+    if (b->q) memmove(plan->q, b->q, (size_t)model->nq * sizeof *plan->q);
+    if (b->v) memmove(plan->v, b->v, (size_t)model->nv * sizeof *plan->v);
+    lw_status status =
+        b->as_given ? LW_OK
+                    : lw_assemble(model, plan->options.start, plan->q, plan->v, &plan->assembly, error);
+    if (status != LW_OK) return status;
+    for (int k = 0; k < model->values.state_count; k++)
+        s->starts[k] = b->states ? b->states[k] : model->values.starts[k];
+    for (int k = 0; b->inputs && k < lw_model_input_count(model); k++) s->first_inputs[k] = b->inputs[k];
+    return lw_simulation_reset(s, error);
 }

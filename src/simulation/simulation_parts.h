@@ -13,6 +13,7 @@
  * simulation_parameters.c parameters that change while the mechanism moves
  * simulation_snapshot.c   saving and restoring
  * simulate.c              a whole run with samples, on top of the others
+ * rollout.c               many runs on threads (rollout_parts.h)
  */
 #ifndef LW_SIMULATION_PARTS_H
 #define LW_SIMULATION_PARTS_H
@@ -180,6 +181,16 @@ void lw_simulation_system_make(lw_simulation *simulation);
 void lw_simulation_tell(double t, const char *kind, const char *text, void *simulation);
 /* Starts the method from the present state, and makes the integrator restart. */
 lw_status lw_simulation_begin(lw_simulation *simulation, lw_error *error);
+/* Where a run begins; q, v, states: NULL stands for the model's, inputs: NULL for those of the last
+ * beginning. as_given: q and v are not assembled. */
+typedef struct lw_simulation_beginning {
+    const double *q, *v, *states, *inputs;
+    bool as_given;
+} lw_simulation_beginning;
+/* Makes the simulation what lw_simulation_create would have made for this beginning with the same method and
+ * options, to the last bit. */
+lw_status lw_simulation_restart(lw_simulation *simulation, const lw_simulation_beginning *beginning,
+                                lw_error *error);
 /* Records that the integrator restarts at (t, y). */
 void lw_simulation_mark(lw_simulation *simulation, double t, const double *y);
 /* Where the user states and the ledger's integrals begin in y. */
