@@ -21,7 +21,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_run, cli_check, cli_info, cli_accel, cli_compare, cli_reproduce, cli_plot,
-    cli_view, cli_equilibrium, cli_linearise, cli_modes, cli_import, cli_export;
+    cli_view, cli_equilibrium, cli_linearise, cli_modes, cli_sweep, cli_import, cli_export;
 
 /* The exit status for a status of the library. */
 int cli_exit_of(lw_status status);
