@@ -3,6 +3,7 @@
 #include "load.h"
 #include "progress.h"
 #include "run_request.h"
+#include "sweep_execute.h"
 #include "sweep_summary.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 typedef struct request {
     run_request run;
     cli_list vary, measures, correlations;
-    const char *design, *method;
+    const char *design, *method, *plan;
     double runs, seed, jobs, failures, budget, output;
     bool resume, dry, quiet, as_json;
     cli_changes changes;
@@ -66,8 +67,8 @@ static void print_repeat(FILE *out, const sweeping *s, uint64_t run, const char 
 }
 
 static void print_text(FILE *out, const sweeping *s, const lw_sweep_summary *summary, const char *path) {
-    fprintf(out, "%llu of %llu runs: %llu ok, %llu doubtful, %llu failed; %.3g s", (unsigned long long)summary->done,
-            (unsigned long long)lw_sweep_count(s->sweep),
+    fprintf(out, "%llu of %llu runs: %llu ok, %llu doubtful, %llu failed; %.3g s",
+            (unsigned long long)summary->done, (unsigned long long)lw_sweep_count(s->sweep),
             (unsigned long long)(summary->done - summary->doubtful - summary->failed),
             (unsigned long long)summary->doubtful, (unsigned long long)summary->failed, summary->wall_s);
     fprintf(out, summary->wall_s > 0 ? ", %.4g runs per s\n" : "\n", (double)summary->done / summary->wall_s);
@@ -149,18 +150,24 @@ static int check(const cli_command *command, request *asked) {
     if (result == CLI_DONE) result = whole_number(command, "max-failures", asked->failures, 1e9);
     if (result == CLI_DONE && asked->resume && !asked->run.out)
         result = cli_say(command, CLI_WRONG, "--resume goes on with a file; name it by --out FILE");
-    if (result == CLI_DONE && asked->vary.count == 0)
+    if (result == CLI_DONE && asked->vary.count == 0 && !asked->plan)
         result = cli_say(command, CLI_WRONG, "nothing varies; give e.g. --vary \"L = 1..2 : 11\"");
+    if (result == CLI_DONE && asked->plan &&
+        asked->vary.count + asked->measures.count + asked->correlations.count > 0)
+        result =
+            cli_say(command, CLI_WRONG,
+                    "--plan says what varies and is measured; leave --vary, --measure and --correlate away");
     return result;
 }
 
-static int run_sweep(const cli_command *command, const request *asked, const lw_sweep *sweep, const char *path) {
-    sweeping s = {.command = command,
-                  .asked = asked,
-                  .sweep = sweep,
-                  .bar = progress_start(!asked->quiet),
-                  .rows = {.sweep = sweep,
-                           .columns = lw_sweep_variable_count(sweep) + lw_sweep_measure_count(sweep)}};
+static int run_sweep(const cli_command *command, const request *asked, const lw_sweep *sweep,
+                     const char *path) {
+    sweeping s = {
+        .command = command,
+        .asked = asked,
+        .sweep = sweep,
+        .bar = progress_start(!asked->quiet),
+        .rows = {.sweep = sweep, .columns = lw_sweep_variable_count(sweep) + lw_sweep_measure_count(sweep)}};
     const lw_sweep_call call = {.jobs = (int)asked->jobs,
                                 .path = asked->run.out,
                                 .resume = asked->resume,
@@ -172,8 +179,13 @@ static int run_sweep(const cli_command *command, const request *asked, const lw_
     lw_sweep_summary summary;
     lw_error error = {0};
     stop_watch();
-    const lw_status status = lw_sweep_run(sweep, &call, &summary, &error);
+    bool silent;
+    const lw_status status = sweep_execute(sweep, &call, &summary, &silent, &error);
     progress_end(&s.bar);
+    if (silent) {
+        sweep_rows_free(&s.rows);
+        return CLI_DONE;
+    }
     int result = CLI_DONE;
     if (status != LW_OK && status != LW_ERROR_STOPPED) result = cli_fault(command, status, &error);
     if (result == CLI_DONE && asked->as_json)
@@ -184,34 +196,55 @@ static int run_sweep(const cli_command *command, const request *asked, const lw_
         result = cli_say(command, CLI_FAILED, "stopped on request behind %llu of %llu runs%s",
                          (unsigned long long)summary.done, (unsigned long long)lw_sweep_count(sweep),
                          asked->run.out ? "; --resume goes on" : "");
-    else if (result == CLI_DONE && (summary.stopped || (summary.failed > 0 && summary.failed == summary.done)))
+    else if (result == CLI_DONE &&
+             (summary.stopped || (summary.failed > 0 && summary.failed == summary.done)))
         result = CLI_FAILED;
     sweep_rows_free(&s.rows);
     return result;
 }
 
+/* The plan of a file; --runs, --seed and --design prevail. */
+static int read_plan(const cli_command *command, const request *asked, lw_sweep_plan **file,
+                     lw_sweep_options *plan) {
+    lw_report *report = lw_report_create();
+    if (!report) return cli_say(command, CLI_FAILED, "out of memory");
+    const lw_sweep_options given = *plan;
+    const lw_status status = lw_sweep_plan_read(asked->plan, report, file);
+    cli_tell(report);
+    lw_report_destroy(report);
+    if (status != LW_OK) return status == LW_ERROR_MEMORY ? CLI_FAILED : CLI_WRONG;
+    *plan = *lw_sweep_plan_options(*file);
+    if (asked->runs > 0) plan->draws = given.draws;
+    if (asked->seed > 0) plan->seed = given.seed;
+    if (asked->design) plan->design = given.design;
+    return CLI_DONE;
+}
+
 static int sweep_model(const cli_command *command, const cli_model *loaded, request *asked) {
-    const lw_sweep_options plan = {.vary = asked->vary.items,
-                                   .vary_count = (size_t)asked->vary.count,
-                                   .measures = asked->measures.items,
-                                   .measure_count = (size_t)asked->measures.count,
-                                   .correlations = asked->correlations.items,
-                                   .correlation_count = (size_t)asked->correlations.count,
-                                   .design = asked->design,
-                                   .draws = (uint64_t)asked->runs,
-                                   .seed = (uint64_t)asked->seed,
-                                   .settle = settle,
-                                   .context = asked};
+    lw_sweep_options plan = {.vary = asked->vary.items,
+                             .vary_count = (size_t)asked->vary.count,
+                             .measures = asked->measures.items,
+                             .measure_count = (size_t)asked->measures.count,
+                             .correlations = asked->correlations.items,
+                             .correlation_count = (size_t)asked->correlations.count,
+                             .design = asked->design,
+                             .draws = (uint64_t)asked->runs,
+                             .seed = (uint64_t)asked->seed};
+    lw_sweep_plan *file = NULL;
     lw_sweep *sweep = NULL;
     lw_error error = {0};
-    const lw_status status = lw_sweep_create(loaded->spec, &plan, &sweep, &error);
-    if (status != LW_OK) return cli_fault(command, status, &error);
-    int result = CLI_DONE;
-    if (asked->dry)
+    int result = asked->plan ? read_plan(command, asked, &file, &plan) : CLI_DONE;
+    if (result == CLI_DONE) {
+        plan.settle = settle, plan.context = asked;
+        const lw_status status = lw_sweep_create(loaded->spec, &plan, &sweep, &error);
+        if (status != LW_OK) result = cli_fault(command, status, &error);
+    }
+    if (result == CLI_DONE && asked->dry)
         print_design(sweep);
-    else
+    else if (result == CLI_DONE)
         result = run_sweep(command, asked, sweep, loaded->path);
     lw_sweep_destroy(sweep);
+    lw_sweep_plan_destroy(file);
     return result;
 }
 
@@ -222,6 +255,8 @@ static int sweep_command(const cli_command *command, int argc, char **argv) {
          .list = &asked.vary},
         {"measure", "TEXT", "what is measured of every run; may be repeated", "\"max(kinetic)\"",
          .list = &asked.measures},
+        {"plan", "FILE", "a file (YAML) with the keys vary, measure, runs, seed, design, correlate instead",
+         "plan.yaml", .text = &asked.plan},
         {"runs", "N", "how often to draw what varies by ~, for each point of the grids", "1000",
          .number = &asked.runs, .unit = "1"},
         {"seed", "S", "another number, other draws; 0 unless given", "7", .number = &asked.seed, .unit = "1",
@@ -229,16 +264,18 @@ static int sweep_command(const cli_command *command, int argc, char **argv) {
         {"design", "NAME", "how to draw: random, latin, sobol", "latin", .text = &asked.design},
         {"correlate", "TEXT", "the correlation of two that are drawn", "\"L, k = 0.5\"",
          .list = &asked.correlations},
-        {"jobs", "J", "threads; one for each processor unless given", "2", .number = &asked.jobs, .unit = "1"},
+        {"jobs", "J", "threads; one for each processor unless given", "2", .number = &asked.jobs,
+         .unit = "1"},
         {"out", "FILE", "write the rows there, as .csv or .h5 (HDF5)", "rows.csv", .text = &asked.run.out},
         {"resume", NULL, "go on with the file", NULL, .flag = &asked.resume},
         {"dry-run", NULL, "show the design and run nothing", NULL, .flag = &asked.dry},
-        {"max-failures", "N", "stop behind so many failed runs", "10", .number = &asked.failures, .unit = "1"},
+        {"max-failures", "N", "stop behind so many failed runs", "10", .number = &asked.failures,
+         .unit = "1"},
         {"budget", "T", "stop after this time", "\"10 min\"", .number = &asked.budget, .unit = "s"},
         {"method", "NAME", "the formulation, or auto", "tree", .text = &asked.method},
         {"integrator", "NAME", "as of linkwork run", "bdf", .text = &asked.run.integrator},
-        {"step", "H", "fixed step of rk4, largest step of the others, s", "\"1 ms\"", .number = &asked.run.step,
-         .unit = "s"},
+        {"step", "H", "fixed step of rk4, largest step of the others, s", "\"1 ms\"",
+         .number = &asked.run.step, .unit = "s"},
         {"tol", "R", "tolerance of the adaptive integrators", "1e-8", .number = &asked.run.tolerance,
          .unit = "1"},
         {"end", "T", "until when, s", "10", .number = &asked.run.end, .unit = "s"},
@@ -255,8 +292,8 @@ static int sweep_command(const cli_command *command, int argc, char **argv) {
     };
     cli_model loaded;
     int result;
-    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes, &loaded,
-                       &result)) {
+    if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
+                       &loaded, &result)) {
         result = check(command, &asked);
         if (result == CLI_DONE) result = sweep_model(command, &loaded, &asked);
     }
@@ -269,7 +306,8 @@ const cli_command cli_sweep = {
     "--vary:    \"L = 1..2 : 11\" (\"1..100 : 5 log\"), \"L = 1, 2, 5\", \"L, k from values.csv\",\n"
     "           \"k ~ normal(2e4, 1e3)\", uniform(1, 2), lognormal(2e4, 0.1), triangular(1, 1.2, 2),\n"
     "           \"method = rcr, lagrange\", integrator, begin\n"
-    "--measure: max, min, range, mean, rms, final, initial (of a quantity), at(Q, TIME), settle(Q, DIFFERENCE),\n"
+    "--measure: max, min, range, mean, rms, final, initial (of a quantity), at(Q, TIME), settle(Q, "
+    "DIFFERENCE),\n"
     "           overshoot(Q), time(EVENT); \"peak = max(kinetic)\" names it\n"
     "A row is a function of the model, the plan, the seed and its number, whatever computes it. A run that\n"
     "fails is a row with its reason; exit status 1 if all have failed.",

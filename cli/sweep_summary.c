@@ -101,16 +101,20 @@ static double correlation(const sweep_rows *rows, int a, int b) {
     return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
 }
 
-static bool varies_by_number(const lw_sweep *sweep, int variable) { return !lw_sweep_text(sweep, variable, 0); }
+static bool varies_by_number(const lw_sweep *sweep, int variable) {
+    return !lw_sweep_text(sweep, variable, 0);
+}
 
-static bool any_drawn(const lw_sweep *sweep) {
+/* Are the rows draws of one distribution, so that their mean has an interval of confidence? */
+static bool all_drawn(const lw_sweep *sweep) {
     for (int k = 0; k < lw_sweep_variable_count(sweep); k++)
-        if (lw_sweep_is_drawn(sweep, k)) return true;
-    return false;
+        if (!lw_sweep_is_drawn(sweep, k)) return false;
+    return true;
 }
 
 void sweep_summary_print(FILE *out, const sweep_rows *rows) {
-    const int variables = lw_sweep_variable_count(rows->sweep), measures = lw_sweep_measure_count(rows->sweep);
+    const int variables = lw_sweep_variable_count(rows->sweep),
+              measures = lw_sweep_measure_count(rows->sweep);
     for (int m = 0; m < measures; m++) {
         const int column = variables + m;
         char name[4 * 256];
@@ -125,7 +129,7 @@ void sweep_summary_print(FILE *out, const sweep_rows *rows) {
         fprintf(out, "  least    %14.8g   run %llu\n", f.least, (unsigned long long)f.least_run);
         fprintf(out, "  5 %%      %14.8g\n  median   %14.8g\n  95 %%     %14.8g\n", f.low, f.median, f.high);
         fprintf(out, "  greatest %14.8g   run %llu\n", f.greatest, (unsigned long long)f.greatest_run);
-        if (any_drawn(rows->sweep) && f.count > 1)
+        if (all_drawn(rows->sweep) && f.count > 1)
             fprintf(out, "  mean     %14.8g   +- %.3g (95 %%), standard deviation %.5g\n", f.mean,
                     1.96 * f.deviation / sqrt((double)f.count), f.deviation);
         else
@@ -141,7 +145,8 @@ void sweep_summary_print(FILE *out, const sweep_rows *rows) {
 }
 
 void sweep_summary_json(json *j, const sweep_rows *rows) {
-    const int variables = lw_sweep_variable_count(rows->sweep), measures = lw_sweep_measure_count(rows->sweep);
+    const int variables = lw_sweep_variable_count(rows->sweep),
+              measures = lw_sweep_measure_count(rows->sweep);
     json_object(j, "measures");
     for (int m = 0; m < measures; m++) {
         const int column = variables + m;
@@ -160,7 +165,7 @@ void sweep_summary_json(json *j, const sweep_rows *rows) {
             json_integer(j, "max_run", (long)f.greatest_run);
             json_number(j, "mean", f.mean);
             json_number(j, "deviation", f.deviation);
-            if (any_drawn(rows->sweep))
+            if (all_drawn(rows->sweep))
                 json_number(j, "mean_confidence", 1.96 * f.deviation / sqrt((double)f.count));
             json_object(j, "correlation");
             for (int k = 0; k < variables; k++) {

@@ -51,6 +51,13 @@ typedef struct lw_sweep_options {
     void *context;
 } lw_sweep_options;
 
+/* A plan from a file (YAML; docs/sweep.md): its lists and numbers, which live as long as it does. Faults go into
+ * the report; *plan is NULL then. */
+typedef struct lw_sweep_plan lw_sweep_plan;
+LW_API lw_status lw_sweep_plan_read(const char *path, lw_report *report, lw_sweep_plan **plan);
+LW_API void lw_sweep_plan_destroy(lw_sweep_plan *plan);
+LW_API const lw_sweep_options *lw_sweep_plan_options(const lw_sweep_plan *plan);
+
 /* Reads the plan, and tries whether the model compiles with the values of the first run. The spec is copied.
  * LW_ERROR_ARGUMENT: the plan is wrong, or has more than LW_SWEEP_MOST runs. */
 #define LW_SWEEP_MOST UINT64_C(1000000000)
@@ -110,7 +117,11 @@ LW_API lw_status lw_sweep_file_open(const lw_sweep *sweep, const char *path, boo
 LW_API bool lw_sweep_file_has(const lw_sweep_file *file, uint64_t run);
 /* Adds a row, and writes what has waited for a second. */
 LW_API lw_status lw_sweep_file_add(lw_sweep_file *file, const lw_sweep_row *row, lw_error *error);
-/* Writes everything and closes. */
+/* Writes what has waited for a second; for the time between rows. NULL: nothing is done. */
+LW_API lw_status lw_sweep_file_tick(lw_sweep_file *file, lw_error *error);
+/* A row that is in the file since it was opened. */
+LW_API lw_status lw_sweep_file_get(lw_sweep_file *file, uint64_t run, lw_sweep_row *row);
+/* Writes everything and closes. NULL: nothing is done. */
 LW_API lw_status lw_sweep_file_close(lw_sweep_file *file, lw_error *error);
 
 /* One call of a sweep. */

@@ -30,7 +30,7 @@ static inline uint64_t lw_random_bits(uint64_t seed, uint64_t index, uint32_t st
     return (uint64_t)words[1] << 32 | words[0];
 }
 
-/* Between 0 and 1, never one of them: the middle of one of 2^53 cells of equal width. */
-static inline double lw_random_unit(uint64_t bits) { return ((double)(bits >> 11) + 0.5) * 0x1p-53; }
+/* Between 0 and 1, never one of them: the middle of one of 2^52 cells of equal width. */
+static inline double lw_random_unit(uint64_t bits) { return ((double)(bits >> 12) + 0.5) * 0x1p-52; }
 
 #endif

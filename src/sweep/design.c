@@ -68,9 +68,8 @@ static uint64_t permuted(uint64_t j, uint64_t count, uint64_t seed, uint64_t key
     do {
         uint64_t left = j >> half, right = j & mask;
         for (uint32_t round = 0; round < 4; round++) {
-            const uint64_t mixed =
-                lw_random_bits(seed ^ (key + 1) * 0x9E3779B97F4A7C15u, right << 2 | round, stream,
-                               PURPOSE_PERMUTATION);
+            const uint64_t mixed = lw_random_bits(seed ^ (key + 1) * 0x9E3779B97F4A7C15u, right << 2 | round,
+                                                  stream, PURPOSE_PERMUTATION);
             const uint64_t next = left ^ (mixed & mask);
             left = right, right = next;
         }
@@ -202,8 +201,10 @@ static lw_status read_number(const reader *r, const lw_variable *v, const char *
     lw_meaning_name(&wanted, there, sizeof there);
     snprintf(message, sizeof message, "\"%.60s\" is %s, but %s", text, here,
              plain ? "a plain number is wanted here" : "");
-    if (!plain) snprintf(message, sizeof message, "\"%.60s\" is %s, but in the model it is %s", text, here, there);
-    return wrong(r, plain ? "leave its unit away" : "give it in another unit, or as a number in SI units", message);
+    if (!plain)
+        snprintf(message, sizeof message, "\"%.60s\" is %s, but in the model it is %s", text, here, there);
+    return wrong(r, plain ? "leave its unit away" : "give it in another unit, or as a number in SI units",
+                 message);
 }
 
 /* Which object a name means. */
@@ -271,7 +272,8 @@ static lw_status read_distribution(const reader *r, lw_variable *v, const char *
         int count = 0;
         if (*open == '(' && text[length - 1] == ')')
             count = lw_cut_at_commas(r->arena, open + 1, (size_t)(text + length - 1 - (open + 1)), pieces, 4);
-        if (count != known[k].count) return wrong(r, known[k].example, "its numbers are not as they should be");
+        if (count != known[k].count)
+            return wrong(r, known[k].example, "its numbers are not as they should be");
         v->kind = known[k].kind;
         for (int i = 0; i < count; i++) {
             const bool plain = v->kind == LW_VARY_LOGNORMAL && i == 1;
@@ -365,8 +367,8 @@ static lw_status read_columns(const reader *r, const char *from) {
     for (int k = 0; k < count && status == LW_OK; k++) {
         const int column = lw_results_table_column(table, names[k]);
         char message[200];
-        snprintf(message, sizeof message, "%.80s has no column \"%.60s\"; its first is \"%.40s\"", path, names[k],
-                 table->column_count > 0 ? table->columns[0].name : "");
+        snprintf(message, sizeof message, "%.80s has no column \"%.60s\"; its first is \"%.40s\"", path,
+                 names[k], table->column_count > 0 ? table->columns[0].name : "");
         if (column < 0)
             status = wrong(r, "name the column as the parameter", message);
         else
@@ -424,7 +426,7 @@ static lw_status read_correlations(reader *r, const lw_sweep_options *options) {
     lw_design *d = r->design;
     const int n = d->drawn_count;
     if (options->correlation_count == 0) return LW_OK;
-    d->mix = LW_NEW(r->arena, double, n * n + 1);
+    d->mix = LW_NEW(r->arena, double, n *n + 1);
     if (!d->mix) return lw_out_of_memory(r->error);
     for (int k = 0; k < n; k++) d->mix[k * n + k] = 1;
     for (size_t c = 0; c < options->correlation_count; c++) {
@@ -480,14 +482,16 @@ lw_status lw_design_read(const lw_spec *spec, const lw_sweep_options *options, l
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "take design latin",
                        "design sobol has at most %d variables, and 4e9 draws", LW_SOBOL_DIMENSIONS);
     if (design->drawn_count == 0 && design->draws > 1)
-        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "leave the number of runs away, or vary something by ~",
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
+                       "leave the number of runs away, or vary something by ~",
                        "nothing is drawn, so that %llu runs at each point of the grid would all be the same",
                        (unsigned long long)design->draws);
     double total = (double)design->draws;
     for (int k = 0; k < design->axis_count; k++) total *= (double)design->axis_size[k];
     if (total > (double)LW_SWEEP_MOST)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "take fewer points, or draw them (~) with --runs",
-                       "the design has %.4g runs, and at most %.4g are possible", total, (double)LW_SWEEP_MOST);
+                       "the design has %.4g runs, and at most %.4g are possible", total,
+                       (double)LW_SWEEP_MOST);
     design->count = design->draws;
     for (int k = 0; k < design->axis_count; k++) design->count *= design->axis_size[k];
     return LW_OK;

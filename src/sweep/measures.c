@@ -22,13 +22,13 @@
 static const struct {
     const char *name;
     int arguments;
-} functions[LW_MEASURE_KINDS] = {
-    [LW_MEASURE_FINAL] = {"final", 1},         [LW_MEASURE_INITIAL] = {"initial", 1},
-    [LW_MEASURE_MAX] = {"max", 1},             [LW_MEASURE_MIN] = {"min", 1},
-    [LW_MEASURE_RANGE] = {"range", 1},         [LW_MEASURE_MEAN] = {"mean", 1},
-    [LW_MEASURE_RMS] = {"rms", 1},             [LW_MEASURE_AT] = {"at", 2},
-    [LW_MEASURE_SETTLE] = {"settle", 2},       [LW_MEASURE_OVERSHOOT] = {"overshoot", 1},
-    [LW_MEASURE_TIME] = {"time", 1},
+} functions[LW_TAKE_KINDS] = {
+    [LW_TAKE_FINAL] = {"final", 1},   [LW_TAKE_INITIAL] = {"initial", 1},
+    [LW_TAKE_MAX] = {"max", 1},       [LW_TAKE_MIN] = {"min", 1},
+    [LW_TAKE_RANGE] = {"range", 1},   [LW_TAKE_MEAN] = {"mean", 1},
+    [LW_TAKE_RMS] = {"rms", 1},       [LW_TAKE_AT] = {"at", 2},
+    [LW_TAKE_SETTLE] = {"settle", 2}, [LW_TAKE_OVERSHOOT] = {"overshoot", 1},
+    [LW_TAKE_TIME] = {"time", 1},
 };
 
 /* --- reading -------------------------------------------------------------------------------------- */
@@ -63,7 +63,8 @@ static size_t label_length(const char *text) {
     return length > 0 && text[sign] == '=' && text[sign + 1] != '=' ? sign + 1 : 0;
 }
 
-static lw_status find_event(const lw_model *model, const char *text, const lw_measure *m, lw_error *error) {
+static lw_status find_event(const lw_model *model, const char *text, const lw_sweep_measure *m,
+                            lw_error *error) {
     char remedy[160] = "the model has no events; they stand in its section events";
     char message[160];
     lw_closest_search search = lw_closest_to(m->quantity);
@@ -79,7 +80,7 @@ static lw_status find_event(const lw_model *model, const char *text, const lw_me
 }
 
 /* The one column that the quantity is. */
-static lw_status find_quantity(const lw_model *model, const char *text, lw_arena *arena, lw_measure *m,
+static lw_status find_quantity(const lw_model *model, const char *text, lw_arena *arena, lw_sweep_measure *m,
                                lw_error *error) {
     lw_record *record = NULL;
     lw_error fault = {0};
@@ -104,9 +105,9 @@ static lw_status find_quantity(const lw_model *model, const char *text, lw_arena
 }
 
 /* The second argument: a time, or a difference in the unit of the quantity. */
-static lw_status read_argument(const char *text, const char *argument, lw_measure *m, lw_error *error) {
+static lw_status read_argument(const char *text, const char *argument, lw_sweep_measure *m, lw_error *error) {
     lw_error fault = {0};
-    const char *unit = m->kind == LW_MEASURE_AT ? "s" : m->unit;
+    const char *unit = m->kind == LW_TAKE_AT ? "s" : m->unit;
     double one = 1;
     if (unit[0]) {
         char in_unit[80];
@@ -129,50 +130,53 @@ static lw_status read_argument(const char *text, const char *argument, lw_measur
         snprintf(message, sizeof message, "\"%.60s\" is not in %.40s", argument, unit);
         return wrong(error, text, "give it in that unit, or as a plain number", message);
     }
-    if (given.kind == LW_MEANING_SURE) m->argument /= one; /* A number without unit is in that of the column. */
-    if (m->kind == LW_MEASURE_SETTLE && !(m->argument > 0))
-        return wrong(error, text, "give the difference that counts as settled, above zero, e.g. settle(pin.q, 1e-3)",
+    if (given.kind == LW_MEANING_SURE)
+        m->argument /= one; /* A number without unit is in that of the column. */
+    if (m->kind == LW_TAKE_SETTLE && !(m->argument > 0))
+        return wrong(error, text,
+                     "give the difference that counts as settled, above zero, e.g. settle(pin.q, 1e-3)",
                      "nothing settles to within less than nothing");
     return LW_OK;
 }
 
-lw_status lw_measure_read(const lw_model *model, const char *text, lw_arena *arena, lw_measure *m,
-                          lw_error *error) {
+lw_status lw_sweep_measure_read(const lw_model *model, const char *text, lw_arena *arena, lw_sweep_measure *m,
+                                lw_error *error) {
     const char *pieces[3] = {0};
     const size_t label = label_length(text);
     const char *rest = text + label + strspn(text + label, " \t");
     char *name = lw_arena_text(arena, label ? text : rest), *call = lw_arena_text(arena, rest);
-    *m = (lw_measure){.kind = LW_MEASURE_FINAL};
+    *m = (lw_sweep_measure){.kind = LW_TAKE_FINAL};
     if (!name || !call) return lw_out_of_memory(error);
     if (label) name[strcspn(name, " \t=")] = '\0';
     for (size_t k = strlen(call); k > 0 && isspace((unsigned char)call[k - 1]); k--) call[k - 1] = '\0';
     m->name = name, m->quantity = call, m->unit = "";
     if (!call[0])
-        return wrong(error, text, "write e.g. max(reaction(pin).force), final(pin.q), kinetic", "it is empty");
+        return wrong(error, text, "write e.g. max(reaction(pin).force), final(pin.q), kinetic",
+                     "it is empty");
     const size_t word = call_name(call);
-    for (int k = 0; k < LW_MEASURE_KINDS && word > 0; k++) {
+    for (int k = 0; k < LW_TAKE_KINDS && word > 0; k++) {
         if (strlen(functions[k].name) != word || strncmp(functions[k].name, call, word) != 0) continue;
         const int count =
             lw_cut_at_commas(arena, call + word + 1, strlen(call) - word - 2, pieces, functions[k].arguments);
-        m->kind = (lw_measure_kind)k;
+        m->kind = (lw_sweep_measure_kind)k;
         if (count != functions[k].arguments) {
             char remedy[160];
             snprintf(remedy, sizeof remedy, "write %s(QUANTITY%s)", functions[k].name,
-                     m->kind == LW_MEASURE_AT       ? ", TIME"
-                     : m->kind == LW_MEASURE_SETTLE ? ", DIFFERENCE"
-                                                    : "");
+                     m->kind == LW_TAKE_AT       ? ", TIME"
+                     : m->kind == LW_TAKE_SETTLE ? ", DIFFERENCE"
+                                                 : "");
             return wrong(error, text, remedy, "it has another number of arguments than it needs");
         }
         m->quantity = pieces[0];
     }
-    if (m->kind == LW_MEASURE_TIME) {
+    if (m->kind == LW_TAKE_TIME) {
         m->unit = "s";
         return find_event(model, text, m, error);
     }
     lw_status status = find_quantity(model, text, arena, m, error);
     if (status == LW_OK && pieces[1]) status = read_argument(text, pieces[1], m, error);
-    if (m->kind == LW_MEASURE_SETTLE) m->unit = "s";
-    if (m->kind == LW_MEASURE_OVERSHOOT) m->unit = "";
+    if (m->kind == LW_TAKE_SETTLE) m->unit = "s";
+    if (m->kind == LW_TAKE_OVERSHOOT) m->unit = "";
     return status;
 }
 
@@ -189,8 +193,8 @@ static double mean(const double *t, const double *x, size_t count, int power) {
     return sum / (t[count - 1] - t[0]);
 }
 
-static lw_status value_at(const lw_measure *m, const double *t, const double *x, size_t count, double *value,
-                          lw_error *error) {
+static lw_status value_at(const lw_sweep_measure *m, const double *t, const double *x, size_t count,
+                          double *value, lw_error *error) {
     const double slack = 1e-9 * fmax(fabs(t[count - 1]), fabs(t[0]));
     if (m->argument > t[count - 1] + slack) { /* An event has ended the run before. */
         *value = NAN;
@@ -206,8 +210,8 @@ static lw_status value_at(const lw_measure *m, const double *t, const double *x,
                    "there is no sample at t = %.9g s; the next is at %.9g s", m->argument, t[k]);
 }
 
-lw_status lw_measure_samples(const lw_measure *m, const double *t, const double *x, size_t count, double *value,
-                           lw_error *error) {
+lw_status lw_sweep_measure_value(const lw_sweep_measure *m, const double *t, const double *x, size_t count,
+                                 double *value, lw_error *error) {
     const double last = x[count - 1], step = last - x[0];
     double low = x[0], high = x[0];
     for (size_t k = 0; k < count; k++) {
@@ -215,40 +219,40 @@ lw_status lw_measure_samples(const lw_measure *m, const double *t, const double 
         if (!(x[k] <= high)) high = x[k];
     }
     switch (m->kind) {
-    case LW_MEASURE_FINAL:
+    case LW_TAKE_FINAL:
         *value = last;
         break;
-    case LW_MEASURE_INITIAL:
+    case LW_TAKE_INITIAL:
         *value = x[0];
         break;
-    case LW_MEASURE_MAX:
+    case LW_TAKE_MAX:
         *value = high;
         break;
-    case LW_MEASURE_MIN:
+    case LW_TAKE_MIN:
         *value = low;
         break;
-    case LW_MEASURE_RANGE:
+    case LW_TAKE_RANGE:
         *value = high - low;
         break;
-    case LW_MEASURE_MEAN:
+    case LW_TAKE_MEAN:
         *value = mean(t, x, count, 1);
         break;
-    case LW_MEASURE_RMS:
+    case LW_TAKE_RMS:
         *value = sqrt(mean(t, x, count, 2));
         break;
-    case LW_MEASURE_AT:
+    case LW_TAKE_AT:
         return value_at(m, t, x, count, value, error);
-    case LW_MEASURE_SETTLE: {
+    case LW_TAKE_SETTLE: {
         size_t k = count - 1;
         while (k > 0 && fabs(x[k - 1] - last) <= m->argument) k--;
         *value = isnan(last) ? NAN : t[k];
         break;
     }
-    case LW_MEASURE_OVERSHOOT:
+    case LW_TAKE_OVERSHOOT:
         *value = step > 0 ? (high - last) / step : step < 0 ? (low - last) / step : NAN;
         break;
-    case LW_MEASURE_TIME:
-    case LW_MEASURE_KINDS:
+    case LW_TAKE_TIME:
+    case LW_TAKE_KINDS:
         *value = NAN; /* Known from the run's events. */
         break;
     }

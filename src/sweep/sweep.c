@@ -19,6 +19,7 @@
 
 struct lw_sweep_worker {
     const lw_sweep *sweep;
+    int measure_count; /* when it was created: none while the plan is read */
     lw_spec *spec;
     const char **names; /* parameters that vary */
     double *numbers;
@@ -80,8 +81,9 @@ static bool write_head(lw_sweep *sweep, const lw_sweep_options *options, const l
     snprintf(text, sizeof text, "%llu of %s draws, seed %llu", (unsigned long long)sweep->design.count,
              draws[sweep->design.draw], (unsigned long long)sweep->design.seed);
     put(&room, "runs", text);
-    snprintf(text, sizeof text, "method %.40s, integrator %.40s, drift %.40s, from %.17g to %.17g s, step %.17g, "
-                                "tolerance %.17g, output %.17g",
+    snprintf(text, sizeof text,
+             "method %.40s, integrator %.40s, drift %.40s, from %.17g to %.17g s, step %.17g, "
+             "tolerance %.17g, output %.17g",
              run.method ? run.method : "auto", run.integrator ? run.integrator : "auto",
              run.drift ? run.drift : "project", run.start, run.end, run.step, run.tolerance, run.output);
     put(&room, "run", text);
@@ -133,13 +135,13 @@ static lw_status read_plan(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_
     sweep->settle = options->settle, sweep->context = options->context;
     lw_status status = copy_spec(sweep, spec, error);
     if (status == LW_OK) status = lw_design_read(spec, options, sweep->arena, &sweep->design, error);
-    sweep->measures = LW_NEW(sweep->arena, lw_measure, options->measure_count + 1);
+    sweep->measures = LW_NEW(sweep->arena, lw_sweep_measure, options->measure_count + 1);
     if (status == LW_OK && !sweep->measures) status = lw_out_of_memory(error);
     if (status == LW_OK) status = lw_sweep_worker_create(sweep, &worker, error);
     if (status == LW_OK) status = first_model(worker, &model, error);
     for (size_t k = 0; k < options->measure_count && status == LW_OK; k++) {
-        status = lw_measure_read(model, options->measures[k] ? options->measures[k] : "", sweep->arena,
-                                 &sweep->measures[k], error);
+        status = lw_sweep_measure_read(model, options->measures[k] ? options->measures[k] : "", sweep->arena,
+                                       &sweep->measures[k], error);
         if (status == LW_OK) sweep->measure_count++;
     }
     if (status == LW_OK) status = check_names(sweep, error);
@@ -184,7 +186,8 @@ int lw_sweep_measure_count(const lw_sweep *sweep) { return sweep ? sweep->measur
 const char *lw_sweep_column_name(const lw_sweep *sweep, int column) {
     const int variables = lw_sweep_variable_count(sweep);
     if (column < 0 || column >= variables + lw_sweep_measure_count(sweep)) return NULL;
-    return column < variables ? sweep->design.variables[column].name : sweep->measures[column - variables].name;
+    return column < variables ? sweep->design.variables[column].name
+                              : sweep->measures[column - variables].name;
 }
 
 const char *lw_sweep_column_unit(const lw_sweep *sweep, int column) {
@@ -202,7 +205,8 @@ lw_status lw_sweep_values(const lw_sweep *sweep, uint64_t run, double *values) {
 const char *lw_sweep_text(const lw_sweep *sweep, int variable, double value) {
     if (variable < 0 || variable >= lw_sweep_variable_count(sweep)) return NULL;
     const lw_variable *v = &sweep->design.variables[variable];
-    if (v->kind != LW_VARY_TEXTS || !(value >= 0 && value < (double)sweep->design.axis_size[v->axis])) return NULL;
+    if (v->kind != LW_VARY_TEXTS || !(value >= 0 && value < (double)sweep->design.axis_size[v->axis]))
+        return NULL;
     return v->texts[(size_t)value];
 }
 
@@ -220,7 +224,7 @@ const char *lw_sweep_status_name(lw_sweep_status status) {
 
 void lw_sweep_worker_destroy(lw_sweep_worker *worker) {
     if (!worker) return;
-    for (int k = 0; worker->series && k <= worker->sweep->measure_count; k++) free(worker->series[k]);
+    for (int k = 0; worker->series && k <= worker->measure_count; k++) free(worker->series[k]);
     lw_spec_destroy(worker->spec);
     lw_report_destroy(worker->report);
     free(worker->series);
@@ -237,7 +241,7 @@ lw_status lw_sweep_worker_create(const lw_sweep *sweep, lw_sweep_worker **worker
     *worker = NULL;
     lw_sweep_worker *w = calloc(1, sizeof *w);
     if (!w) return lw_out_of_memory(error);
-    w->sweep = sweep;
+    w->sweep = sweep, w->measure_count = sweep->measure_count;
     const size_t variables = LW_VARIABLES_MOST, measures = (size_t)sweep->measure_count + 1;
     w->names = calloc(variables, sizeof *w->names);
     w->numbers = calloc(variables, sizeof *w->numbers);
@@ -311,8 +315,8 @@ static void hear(double t, const char *kind, const char *text, void *context) {
     lw_sweep_worker *w = context;
     if (strcmp(kind, "event") != 0) return;
     for (int k = 0; k < w->sweep->measure_count; k++) {
-        const lw_measure *m = &w->sweep->measures[k];
-        if (m->kind == LW_MEASURE_TIME && isnan(w->times[k]) && strcmp(text, m->quantity) == 0) w->times[k] = t;
+        const lw_sweep_measure *m = &w->sweep->measures[k];
+        if (m->kind == LW_TAKE_TIME && isnan(w->times[k]) && strcmp(text, m->quantity) == 0) w->times[k] = t;
     }
 }
 
@@ -327,9 +331,9 @@ static lw_status create_records(lw_sweep_worker *w, const lw_model *model, lw_ru
                                 lw_error *error) {
     lw_status status = LW_OK;
     for (int k = 0; k < w->sweep->measure_count && status == LW_OK; k++) {
-        const lw_measure *m = &w->sweep->measures[k];
+        const lw_sweep_measure *m = &w->sweep->measures[k];
         w->times[k] = NAN;
-        if (m->kind == LW_MEASURE_TIME) continue;
+        if (m->kind == LW_TAKE_TIME) continue;
         status = lw_record_create(model, m->quantity, &w->records[k], error);
         if (status != LW_OK) break;
         options->want_accelerations |= lw_record_accelerations(w->records[k]);
@@ -352,10 +356,10 @@ static void choose(const lw_sweep_worker *w, lw_run_options *options) {
 static lw_status measure(lw_sweep_worker *w, double *values, lw_error *error) {
     lw_status status = LW_OK;
     for (int k = 0; k < w->sweep->measure_count && status == LW_OK; k++) {
-        const lw_measure *m = &w->sweep->measures[k];
+        const lw_sweep_measure *m = &w->sweep->measures[k];
         values[k] = w->times[k];
-        if (m->kind == LW_MEASURE_TIME || w->count == 0) continue;
-        status = lw_measure_samples(m, w->series[0], w->series[1 + k], w->count, &values[k], error);
+        if (m->kind == LW_TAKE_TIME || w->count == 0) continue;
+        status = lw_sweep_measure_value(m, w->series[0], w->series[1 + k], w->count, &values[k], error);
     }
     return status;
 }

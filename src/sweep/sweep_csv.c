@@ -26,15 +26,13 @@ typedef struct csv_file {
     const lw_sweep *sweep;
     char *path;
     FILE *file;
-    uint64_t next;          /* the run whose row follows */
+    uint64_t next;             /* the run whose row follows */
     long *places, rows_before; /* where the rows begin that the file had when it was opened */
-    lw_sweep_row **waiting; /* a heap, the smallest run at its head */
+    lw_sweep_row **waiting;    /* a heap, the smallest run at its head */
     size_t count, room;
 } csv_file;
 
-static int column_count(const lw_sweep *sweep) {
-    return sweep->design.variable_count + sweep->measure_count;
-}
+static int column_count(const lw_sweep *sweep) { return sweep->design.variable_count + sweep->measure_count; }
 
 /* --- writing -------------------------------------------------------------------------------------- */
 
@@ -77,8 +75,8 @@ static void put_head(csv_file *csv) {
     for (int k = 0; k < column_count(csv->sweep); k++) {
         char text[512];
         const char *unit = lw_sweep_column_unit(csv->sweep, k);
-        snprintf(text, sizeof text, unit[0] ? "%.400s [%.80s]" : "%.400s%s", lw_sweep_column_name(csv->sweep, k),
-                 unit);
+        snprintf(text, sizeof text, unit[0] ? "%.400s [%.80s]" : "%.400s%s",
+                 lw_sweep_column_name(csv->sweep, k), unit);
         fputc(',', csv->file);
         put_text(csv->file, text);
     }
@@ -162,7 +160,8 @@ static lw_status look_through(csv_file *csv, lw_error *error) {
     } else if (!names) { /* It was cut off in its head: begin anew. */
         rewind(csv->file);
         put_head(csv);
-        if (fflush(csv->file) != 0 || ftruncate(fileno(csv->file), ftell(csv->file)) != 0) status = fault(csv, error);
+        if (fflush(csv->file) != 0 || ftruncate(fileno(csv->file), ftell(csv->file)) != 0)
+            status = fault(csv, error);
     } else if (strlen(csv->sweep->head) != length || strncmp(csv->sweep->head, text, length) != 0) {
         head[length] = '\0';
         status = lw_sweep_other_plan(csv->sweep, csv->path, head, error);

@@ -45,9 +45,9 @@ lw_status lw_sweep_file_open(const lw_sweep *sweep, const char *path, bool resum
                              lw_error *error) {
     if (!sweep || !path || !file) return lw_call_needs("a sweep, a path, and a place for the file", error);
     *file = NULL;
-    const lw_sweep_format *format = ends_with(path, ".csv")                               ? &lw_sweep_csv
+    const lw_sweep_format *format = ends_with(path, ".csv")                              ? &lw_sweep_csv
                                     : ends_with(path, ".h5") || ends_with(path, ".hdf5") ? &lw_sweep_hdf5
-                                                                                          : NULL;
+                                                                                         : NULL;
     if (!format)
         return lw_sweep_file_fault(error, path, "written", "its ending names no format",
                                    "let it end in .csv, .h5 or .hdf5");
@@ -60,14 +60,18 @@ lw_status lw_sweep_file_open(const lw_sweep *sweep, const char *path, bool resum
     return status;
 }
 
-bool lw_sweep_file_has(const lw_sweep_file *file, uint64_t run) { return file && file->format->has(file, run); }
+bool lw_sweep_file_has(const lw_sweep_file *file, uint64_t run) {
+    return file && file->format->has(file, run);
+}
 
 lw_status lw_sweep_file_get(lw_sweep_file *file, uint64_t run, lw_sweep_row *row) {
+    if (!file || !row || !row->values || !lw_sweep_file_has(file, run)) return LW_ERROR_ARGUMENT;
     return file->format->get(file, run, row);
 }
 
 lw_status lw_sweep_file_tick(lw_sweep_file *file, lw_error *error) {
     const double time = now();
+    if (!file) return LW_OK;
     if (time - file->flushed < 1) return LW_OK;
     file->flushed = time;
     return file->format->flush(file, error);

@@ -36,9 +36,7 @@ typedef struct hdf5_file {
     size_t count, room;
 } hdf5_file;
 
-static int column_count(const lw_sweep *sweep) {
-    return sweep->design.variable_count + sweep->measure_count;
-}
+static int column_count(const lw_sweep *sweep) { return sweep->design.variable_count + sweep->measure_count; }
 
 /* HDF5 prints its faults unless told not to, which is a setting of the whole process: it is given back. */
 typedef struct silence {
@@ -54,7 +52,8 @@ static silence silence_begin(void) {
 static void silence_end(const silence *s) { (void)H5Eset_auto2(H5E_DEFAULT, s->print, s->context); }
 
 static lw_status fault(const hdf5_file *h, lw_error *error, const char *action) {
-    return lw_sweep_file_fault(error, h->path, action, "HDF5 or the disk refuses", "is the disk full, or the file damaged?");
+    return lw_sweep_file_fault(error, h->path, action, "HDF5 or the disk refuses",
+                               "is the disk full, or the file damaged?");
 }
 
 /* --- creating ------------------------------------------------------------------------------------- */
@@ -70,7 +69,8 @@ static hid_t create_set(hid_t file, const char *name, hid_t type, int rank, cons
                         const void *fill) {
     hid_t space = H5Screate_simple(rank, size, NULL), properties = H5Pcreate(H5P_DATASET_CREATE);
     hid_t set = H5I_INVALID_HID;
-    if (H5Pset_layout(properties, H5D_CONTIGUOUS) >= 0 &&
+    /* Without times of writing files of the same rows are the same, byte by byte. */
+    if (H5Pset_obj_track_times(properties, false) >= 0 && H5Pset_layout(properties, H5D_CONTIGUOUS) >= 0 &&
         H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY) >= 0 &&
         (!fill || H5Pset_fill_value(properties, type, fill) >= 0) &&
         H5Pset_fill_time(properties, fill ? H5D_FILL_TIME_ALLOC : H5D_FILL_TIME_NEVER) >= 0)
@@ -89,7 +89,8 @@ static bool put_texts(hid_t file, const char *name, const char *const *texts, si
     for (size_t k = 0; k < count; k++) memcpy(all + k * size, texts[k], strlen(texts[k]));
     const hsize_t length = count;
     hid_t type = text_type(size), set = create_set(file, name, type, 1, &length, NULL);
-    const bool done = set >= 0 && (count == 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) >= 0);
+    const bool done =
+        set >= 0 && (count == 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, all) >= 0);
     if (set >= 0) (void)H5Dclose(set);
     (void)H5Tclose(type);
     free(all);
@@ -130,7 +131,8 @@ static bool put_meanings(hdf5_file *h) {
     for (int k = 0; done && k < h->sweep->design.variable_count; k++) {
         if (!lw_sweep_text(h->sweep, k, 0)) continue;
         size_t size = strlen(lw_sweep_column_name(h->sweep, k)) + 8, used;
-        for (int i = 0; lw_sweep_text(h->sweep, k, i); i++) size += strlen(lw_sweep_text(h->sweep, k, i)) + 24;
+        for (int i = 0; lw_sweep_text(h->sweep, k, i); i++)
+            size += strlen(lw_sweep_text(h->sweep, k, i)) + 24;
         char *line = lines[count] = malloc(size);
         if (!line) {
             done = false;
@@ -156,7 +158,8 @@ static lw_status create(hdf5_file *h, hid_t access, lw_error *error) {
     h->values = create_set(h->file, "values", H5T_IEEE_F64LE, 2, size, NULL);
     h->status = create_set(h->file, "status", H5T_STD_U8LE, 1, size, &nothing);
     h->reason = create_set(h->file, "reason", h->text, 1, size, NULL);
-    if (h->values < 0 || h->status < 0 || h->reason < 0 || !put_attribute(h->file, "linkwork-sweep", LW_VERSION) ||
+    if (h->values < 0 || h->status < 0 || h->reason < 0 ||
+        !put_attribute(h->file, "linkwork-sweep", LW_VERSION) ||
         !put_attribute(h->file, "plan", h->sweep->head) || !put_columns(h) || !put_meanings(h) ||
         H5Fflush(h->file, H5F_SCOPE_LOCAL) < 0)
         return fault(h, error, "created");
@@ -168,8 +171,8 @@ static lw_status create(hdf5_file *h, hid_t access, lw_error *error) {
 static lw_status open_again(hdf5_file *h, hid_t access, lw_error *error) {
     h->file = H5Fopen(h->path, H5F_ACC_RDWR, access);
     if (h->file < 0 || H5Aexists(h->file, "plan") <= 0)
-        return lw_sweep_file_fault(error, h->path, "gone on with", "it is not the file of a sweep, or damaged",
-                                   "give another name");
+        return lw_sweep_file_fault(error, h->path, "gone on with",
+                                   "it is not the file of a sweep, or damaged", "give another name");
     hid_t attribute = H5Aopen(h->file, "plan", H5P_DEFAULT);
     hid_t type = attribute >= 0 ? H5Aget_type(attribute) : H5I_INVALID_HID;
     const size_t size = type >= 0 ? H5Tget_size(type) : 0;
@@ -221,8 +224,9 @@ static lw_status get(lw_sweep_file *file, uint64_t run, lw_sweep_row *row) {
     hdf5_file *h = (hdf5_file *)file;
     const silence quiet = silence_begin();
     const hsize_t columns = (hsize_t)column_count(h->sweep);
-    const bool done = (columns == 0 || row_of(h->values, H5T_NATIVE_DOUBLE, run, columns, row->values, false)) &&
-                      row_of(h->reason, h->text, run, 0, row->reason, false);
+    const bool done =
+        (columns == 0 || row_of(h->values, H5T_NATIVE_DOUBLE, run, columns, row->values, false)) &&
+        row_of(h->reason, h->text, run, 0, row->reason, false);
     silence_end(&quiet);
     row->run = run;
     row->reason[LW_SWEEP_REASON - 1] = '\0';

@@ -65,41 +65,41 @@ double lw_normal_quantile(double p);
 
 /* --- what is measured ----------------------------------------------------------------------------- */
 
-typedef enum lw_measure_kind {
-    LW_MEASURE_FINAL,
-    LW_MEASURE_INITIAL,
-    LW_MEASURE_MAX,
-    LW_MEASURE_MIN,
-    LW_MEASURE_RANGE,
-    LW_MEASURE_MEAN,
-    LW_MEASURE_RMS,
-    LW_MEASURE_AT,        /* argument: a time of a sample */
-    LW_MEASURE_SETTLE,    /* argument: a difference, in the unit of the quantity */
-    LW_MEASURE_OVERSHOOT, /* of the step from the first to the last value, a ratio */
-    LW_MEASURE_TIME,      /* the first event of this name */
-    LW_MEASURE_KINDS
-} lw_measure_kind;
+typedef enum lw_sweep_measure_kind {
+    LW_TAKE_FINAL,
+    LW_TAKE_INITIAL,
+    LW_TAKE_MAX,
+    LW_TAKE_MIN,
+    LW_TAKE_RANGE,
+    LW_TAKE_MEAN,
+    LW_TAKE_RMS,
+    LW_TAKE_AT,        /* argument: a time of a sample */
+    LW_TAKE_SETTLE,    /* argument: a difference, in the unit of the quantity */
+    LW_TAKE_OVERSHOOT, /* of the step from the first to the last value, a ratio */
+    LW_TAKE_TIME,      /* the first event of this name */
+    LW_TAKE_KINDS
+} lw_sweep_measure_kind;
 
-typedef struct lw_measure {
+typedef struct lw_sweep_measure {
     const char *name, *quantity; /* of TIME: the event */
     const char *unit;
-    lw_measure_kind kind;
+    lw_sweep_measure_kind kind;
     double argument;
-} lw_measure;
+} lw_sweep_measure;
 
 /* Reads a measure, "peak = max(kinetic)"; the model says what there is. */
-lw_status lw_measure_read(const lw_model *model, const char *text, lw_arena *arena, lw_measure *measure,
-                          lw_error *error);
+lw_status lw_sweep_measure_read(const lw_model *model, const char *text, lw_arena *arena,
+                                lw_sweep_measure *measure, lw_error *error);
 /* Of the samples t, x (count > 0 of them). LW_ERROR_ARGUMENT: there is no sample at the time of AT. */
-lw_status lw_measure_samples(const lw_measure *measure, const double *t, const double *x, size_t count,
-                           double *value, lw_error *error);
+lw_status lw_sweep_measure_value(const lw_sweep_measure *measure, const double *t, const double *x,
+                                 size_t count, double *value, lw_error *error);
 
 /* --- the plan ------------------------------------------------------------------------------------- */
 
 struct lw_sweep {
     lw_arena *arena;
     lw_design design;
-    lw_measure *measures;
+    lw_sweep_measure *measures;
     int measure_count;
     void *spec; /* as bytes */
     size_t spec_size;
@@ -129,10 +129,6 @@ struct lw_sweep_file {
 };
 extern const lw_sweep_format lw_sweep_csv, lw_sweep_hdf5;
 
-/* Writes what has waited for a second. */
-lw_status lw_sweep_file_tick(lw_sweep_file *file, lw_error *error);
-/* A row that the file has. */
-lw_status lw_sweep_file_get(lw_sweep_file *file, uint64_t run, lw_sweep_row *row);
 /* The fault of a file that belongs to another plan: the first line of the heads that differs. */
 lw_status lw_sweep_other_plan(const lw_sweep *sweep, const char *path, const char *head, lw_error *error);
 /* "x.csv": cannot be <action>: <reason> */

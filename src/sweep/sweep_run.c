@@ -132,7 +132,8 @@ static lw_status run_threads(job *j, int count, lw_arena *arena, lw_error *error
     lw_status status = lw_arena_failed(arena) ? lw_out_of_memory(error) : LW_OK;
     for (int k = 0; k < given && status == LW_OK; k++) {
         j->rows[k].values = LW_NEW(arena, double, columns + 1);
-        status = j->rows[k].values ? lw_sweep_worker_create(j->sweep, &j->workers[k], error) : lw_out_of_memory(error);
+        status = j->rows[k].values ? lw_sweep_worker_create(j->sweep, &j->workers[k], error)
+                                   : lw_out_of_memory(error);
     }
     if (status == LW_OK) status = take_old_rows(j, error);
     if (status == LW_OK) lw_threads_run(threads, given, work, j);

@@ -371,8 +371,8 @@ lw_status lw_results_go_on(lw_results *results, const char *path, double until, 
     if (status == LW_OK && rows) *rows = (long)last + 1;
     if (status == LW_OK && results) {
         const char *lacking = lw_results_lacking_work(results, table, last);
-        status = lacking ? lacks_work(path, lacking, error)
-                         : lw_results_copy(results, table, last + 1, error);
+        status =
+            lacking ? lacks_work(path, lacking, error) : lw_results_copy(results, table, last + 1, error);
     }
     lw_results_table_close(table);
     return status;
