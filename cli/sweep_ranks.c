@@ -1,15 +1,16 @@
 /* sweep_ranks.c - the rows of a sweep by the ranks of MPI.
  *
- * Rank 0 gives blocks of runs, writes the file and shows the progress; the others compute, and send each row as
- * soon as it is done. Blocks shrink towards the end, so that no rank is left with much. Every rank has read the same model
- * and made the same plan, by which a row depends on its number alone: the rows are those of threads, bit by bit.
+ * Rank 0 gives blocks of runs, writes the file and shows the progress; the others compute, and send each row
+ * as soon as it is done. Blocks shrink towards the end, so that no rank is left with much. Every rank has
+ * read the same model and made the same plan, by which a row depends on its number alone: the rows are those
+ * of threads, bit by bit.
  *
- * Rank 0 looks for messages every 50 us while there are none, so that it leaves its processor to another rank.
- * With one rank alone it computes by its threads.
+ * Rank 0 looks for messages every 50 us while there are none, so that it leaves its processor to another
+ * rank. With one rank alone it computes by its threads.
  *
  * Cost     a message of 200 bytes and 8 for each column, a row; two short ones a block.
- * Limits   a rank that dies ends the job, as MPI has it; rows that rank 0 has received are in the file within two
- *          seconds, and --resume goes on.
+ * Limits   a rank that dies ends the job, as MPI has it; rows that rank 0 has received are in the file within
+ *          two seconds, and --resume goes on.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "sweep_execute.h"

@@ -1,8 +1,8 @@
 /* sweep_summary.c - quantiles, extremes and correlations of what a sweep has measured.
  *
- * Of n values x_k: mean and standard deviation (n - 1); the mean's interval of 95 % is mean +- 1.96 sd / sqrt(n),
- * right for drawn runs if n is some tens or more. Quantile p lies at p (n - 1) between the sorted values.
- * Correlation: Pearson's of measure and variable, over the rows that have both.
+ * Of n values x_k: mean and standard deviation (n - 1); the mean's interval of 95 % is mean +- 1.96 sd /
+ * sqrt(n), right for drawn runs if n is some tens or more. Quantile p lies at p (n - 1) between the sorted
+ * values. Correlation: Pearson's of measure and variable, over the rows that have both.
  */
 #include "sweep_summary.h"
 
