@@ -1,8 +1,8 @@
 /* sweep.h - many runs of one model with other values of its parameters.
  *
  * A sweep is a plan: what varies, how often, and what is measured of each run. Run number i is a function of
- * the plan, its seed and i alone, so that its row is the same to the last bit whoever computes it: any thread,
- * process or machine, in any order, alone or among others.
+ * the plan, its seed and i alone, so that its row is the same to the last bit whoever computes it: any
+ * thread, process or machine, in any order, alone or among others.
  *
  *   const char *vary[] = {"L = 1..2 : 11", "k ~ normal(2e4, 1e3)"};
  *   const char *measures[] = {"max(reaction(A).force)", "final(pin.q)"};
@@ -45,14 +45,14 @@ typedef struct lw_sweep_options {
     const char *design; /* how to draw: random (NULL), latin, sobol */
     uint64_t draws;     /* for each point of the grids; 0: 1. Without variables that are drawn it must be 1 */
     uint64_t seed;
-    /* Changes the options of every run, which are the model's defaults before; called by all workers, and must
-     * depend on its arguments only. May be NULL. */
+    /* Changes the options of every run, which are the model's defaults before; called by all workers, and
+     * must depend on its arguments only. May be NULL. */
     void (*settle)(lw_run_options *options, void *context);
     void *context;
 } lw_sweep_options;
 
-/* A plan from a file (YAML; docs/sweep.md): its lists and numbers, which live as long as it does. Faults go into
- * the report; *plan is NULL then. */
+/* A plan from a file (YAML; docs/sweep.md): its lists and numbers, which live as long as it does. Faults go
+ * into the report; *plan is NULL then. */
 typedef struct lw_sweep_plan lw_sweep_plan;
 LW_API lw_status lw_sweep_plan_read(const char *path, lw_report *report, lw_sweep_plan **plan);
 LW_API void lw_sweep_plan_destroy(lw_sweep_plan *plan);

@@ -1,8 +1,8 @@
 /* counter_random.h - random numbers as a function of where they are used: no state, no order.
  *
- * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011): ten rounds of
- * products of 32-bit words mix a counter of four words under a key of two. Whoever asks with the same key and
- * counter, on whatever thread or machine and in whatever order, gets the same words.
+ * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; 2011): ten rounds
+ * of products of 32-bit words mix a counter of four words under a key of two. Whoever asks with the same key
+ * and counter, on whatever thread or machine and in whatever order, gets the same words.
  */
 #ifndef LW_COUNTER_RANDOM_H
 #define LW_COUNTER_RANDOM_H
