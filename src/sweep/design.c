@@ -7,10 +7,10 @@
  *              random: each of N slices of equal probability is hit once (McKay, Beckman, Conover 1979)
  *     sobol    point j of Sobol's sequence, shifted by a random number of bits of its own for each variable and
  *              grid point
- * The permutation is a Feistel network of four rounds on 2k bits, 4^k >= N, walked until it falls below N (Black,
- * Rogaway 2002), so that p(j) costs O(1) and no table. Correlated variables: z = normal quantile of u, z' = L z
- * with the Cholesky factor L of the correlations, u' = probability of z' (Nataf's transformation). The value is
- * the quantile of u in the variable's own distribution.
+ * The permutation is a Feistel network of four rounds on 2k bits, 4^k >= N, walked until it falls below N
+ * (Black, Rogaway 2002), so that p(j) costs O(1) and no table. Correlated variables: z = normal quantile of
+ * u, z' = L z with the Cholesky factor L of the correlations, u' = probability of z' (Nataf's
+ * transformation). The value is the quantile of u in the variable's own distribution.
  *
  * So the value of run i is a function of the plan, the seed and i.
  */

@@ -1,9 +1,9 @@
 /* sobol.c - points of Sobol's sequence, each by itself.
  *
  * Coordinate j of point i is the exclusive or of direction numbers v_j1, v_j2, ... over the bits of the Gray
- * code i ^ (i >> 1) that are set (Sobol 1967; Antonov, Saleev 1979). The direction numbers v_jk = m_jk 2^(32-k)
- * follow from a primitive polynomial of degree s over the field of two elements, with inner coefficients a, and
- * s odd numbers to begin with (Joe, Kuo 2008, the set new-joe-kuo-6):
+ * code i ^ (i >> 1) that are set (Sobol 1967; Antonov, Saleev 1979). The direction numbers v_jk = m_jk
+ * 2^(32-k) follow from a primitive polynomial of degree s over the field of two elements, with inner
+ * coefficients a, and s odd numbers to begin with (Joe, Kuo 2008, the set new-joe-kuo-6):
  *     m_k = 2 a_1 m_(k-1) ^ 4 a_2 m_(k-2) ^ ... ^ 2^s m_(k-s) ^ m_(k-s)
  * Any 2^k points from number 0 on have one in each of 2^k slices of equal width of every coordinate.
  *

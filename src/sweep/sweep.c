@@ -1,9 +1,9 @@
 /* sweep.c - the plan of a sweep, and workers that compute its rows.
  *
- * A worker has the spec as an object of its own. For a row it sets all that varies at once, compiles the model
- * and runs it, with the options that linkwork run would take; samples of the measured quantities are kept until
- * the run has ended. Nothing is carried from one row to the next but memory, so that a row depends on the plan
- * and its number alone.
+ * A worker has the spec as an object of its own. For a row it sets all that varies at once, compiles the
+ * model and runs it, with the options that linkwork run would take; samples of the measured quantities are
+ * kept until the run has ended. Nothing is carried from one row to the next but memory, so that a row depends
+ * on the plan and its number alone.
  *
  * Cost     a row: setting and compiling, O(bodies + text of the expressions), and the run.
  */
@@ -61,8 +61,8 @@ static void put(text_room *room, const char *key, const char *value) {
     room->text[room->used++] = '\n', room->text[room->used] = '\0';
 }
 
-/* Writes the plan as lines "# key: value". What settle changes is not known here: the options of a run that are
- * told are those of the first one. */
+/* Writes the plan as lines "# key: value". What settle changes is not known here: the options of a run that
+ * are told are those of the first one. */
 static bool write_head(lw_sweep *sweep, const lw_sweep_options *options, const lw_model *model) {
     static const char *const draws[] = {"random", "latin", "sobol"};
     text_room room = {0};

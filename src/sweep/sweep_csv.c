@@ -4,9 +4,9 @@
  *     run,L,k,max(kinetic) [J],status,reason
  *     0,1,20000,0.25,ok,
  *
- * Rows stand in the order of runs, so that a row waits for those before it, in a heap by its number. A file that
- * was cut off anywhere is the beginning of the whole one: going on drops a last line that is not complete, and
- * begins with the run behind the last row. Numbers have the fewest digits that read back equal.
+ * Rows stand in the order of runs, so that a row waits for those before it, in a heap by its number. A file
+ * that was cut off anywhere is the beginning of the whole one: going on drops a last line that is not
+ * complete, and begins with the run behind the last row. Numbers have the fewest digits that read back equal.
  *
  * Cost     O(log of the rows that wait) a row.
  */

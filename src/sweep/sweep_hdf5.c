@@ -7,10 +7,10 @@
  *     /columns    names of the columns of values     /units     their units
  *     /texts      "column: 0 = text" for variables that take texts
  *
- * The datasets are contiguous and have their places from the beginning, so that writing rows changes numbers in
- * place and nothing else of the file: whoever is killed at any moment leaves a file that can be opened. Values
- * and reasons of waiting rows are written first, then their status, which counts. Parts of the file that no row
- * has reached take no room on disks that know holes.
+ * The datasets are contiguous and have their places from the beginning, so that writing rows changes numbers
+ * in place and nothing else of the file: whoever is killed at any moment leaves a file that can be opened.
+ * Values and reasons of waiting rows are written first, then their status, which counts. Parts of the file
+ * that no row has reached take no room on disks that know holes.
  *
  * Cost     three writes for each row that waits, once a second.
  */

@@ -1,8 +1,8 @@
 /* sweep_run.c - computes the rows of a sweep on threads.
  *
  * Threads take runs from a common counter, one after the other, so that none waits for another; each has a
- * worker of its own. What is common, the file, the caller's function and the books, is behind one lock, which a
- * thread holds for the time of writing a row.
+ * worker of its own. What is common, the file, the caller's function and the books, is behind one lock, which
+ * a thread holds for the time of writing a row.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "core/threads.h"
