@@ -3,10 +3,10 @@
  * A run's number is i = g N + j: point g of the grid, whose first axis varies slowest, and draw j of the N at
  * that point. Variables on a grid follow from g. Drawn ones have a place u between 0 and 1:
  *     random   u from the generator at counter i (counter_random.h)
- *     latin    u = (p(j) + r) / N with a permutation p of 0 .. N-1 for each variable and grid point, and r as in
- *              random: each of N slices of equal probability is hit once (McKay, Beckman, Conover 1979)
- *     sobol    point j of Sobol's sequence, shifted by a random number of bits of its own for each variable and
- *              grid point
+ *     latin    u = (p(j) + r) / N with a permutation p of 0 .. N-1 for each variable and grid point, and r
+ *              as in random: each of N slices of equal probability is hit once (McKay, Beckman, Conover 1979)
+ *     sobol    point j of Sobol's sequence, shifted by a random number of bits of its own for each variable
+ *              and grid point
  * The permutation is a Feistel network of four rounds on 2k bits, 4^k >= N, walked until it falls below N
  * (Black, Rogaway 2002), so that p(j) costs O(1) and no table. Correlated variables: z = normal quantile of
  * u, z' = L z with the Cholesky factor L of the correlations, u' = probability of z' (Nataf's

@@ -6,7 +6,7 @@
  *     at(x, t)         x_k with t_k = t; there must be a sample at that time
  *     settle(x, d)     the first t_k from which on |x - x_(n-1)| <= d
  *     overshoot(x)     the largest (x_k - x_(n-1)) / (x_(n-1) - x_0): beyond the final value, of the step
- *     time(event)      the instant of the first event of this name; not of samples, to the integrator's tolerance
+ *     time(event)      the instant of the first event of this name, to the integrator's tolerance
  * A quantity by itself is measured as final. Extremes are those of the samples: a finer output interval finds
  * them better.
  */
