@@ -21,8 +21,11 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_run, cli_check, cli_info, cli_accel, cli_compare, cli_reproduce, cli_plot,
-    cli_view, cli_equilibrium, cli_linearise, cli_modes, cli_inverse, cli_frequency, cli_import, cli_export;
+    cli_view, cli_equilibrium, cli_linearise, cli_modes, cli_inverse, cli_frequency, cli_sweep, cli_import,
+    cli_export;
 
+/* Runs the program; returns its exit status. */
+int cli_main(int argc, char **argv);
 /* The exit status for a status of the library. */
 int cli_exit_of(lw_status status);
 /* Prints the error of a call of the library on standard error; returns the exit status. */

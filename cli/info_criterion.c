@@ -103,7 +103,7 @@ static void json_option(json *j, const lw_model *model, const lw_cut_option *opt
 
 /* The data of a sweep. */
 typedef struct track {
-    lw_sweep sweep;
+    lw_merits_path sweep;
     const char *name;
     int count, points, capacity;
     double *values; /* per point: the value, then cos^2 alpha and then svd of each coordinate */

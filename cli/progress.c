@@ -24,20 +24,41 @@ progress progress_start(bool wanted) {
     return (progress){.shown = wanted && isatty(STDERR_FILENO), .start = start, .next = start + INTERVAL};
 }
 
-void progress_show(progress *p, double fraction, double t) {
-    if (!p->shown) return;
-    double time = now();
-    if (time < p->next) return;
-    p->next = time + INTERVAL;
+/* Begins a drawing, if it is time for one: the bar and the share done. */
+static bool draw_bar(progress *p, double fraction, double *time) {
+    if (!p->shown) return false;
+    *time = now();
+    if (*time < p->next) return false;
+    p->next = *time + INTERVAL;
     p->drawn = true;
     int full = (int)(WIDTH * fraction);
     char bar[WIDTH + 1];
     for (int i = 0; i < WIDTH; i++) bar[i] = i < full ? '#' : '.';
     bar[WIDTH] = '\0';
-    fprintf(stderr, "\r[%s] %3d %%  t = %.4g s", bar, (int)(100 * fraction), t);
+    fprintf(stderr, "\r[%s] %3d %%", bar, (int)(100 * fraction));
+    return true;
+}
+
+static void end_drawing(const progress *p, double fraction, double time) {
     if (fraction > 0.01) fprintf(stderr, "  %.0f s left", (time - p->start) * (1 - fraction) / fraction);
     fputs("\033[K", stderr);
     fflush(stderr);
+}
+
+void progress_show(progress *p, double fraction, double t) {
+    double time;
+    if (!draw_bar(p, fraction, &time)) return;
+    fprintf(stderr, "  t = %.4g s", t);
+    end_drawing(p, fraction, time);
+}
+
+void progress_runs(progress *p, uint64_t done, uint64_t count) {
+    const double fraction = count > 0 ? (double)done / (double)count : 1;
+    double time;
+    if (!draw_bar(p, fraction, &time)) return;
+    fprintf(stderr, "  %llu of %llu, %.3g per s", (unsigned long long)done, (unsigned long long)count,
+            (double)done / (time - p->start));
+    end_drawing(p, fraction, time);
 }
 
 void progress_end(progress *p) {

@@ -4,6 +4,7 @@
 #define LINKWORK_PROGRESS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef struct progress {
     bool shown;   /* Standard error is a terminal, and the bar is not switched off. */
@@ -15,6 +16,8 @@ typedef struct progress {
 progress progress_start(bool wanted);
 /* Draws the bar, at most ten times a second. fraction is from 0 to 1, t the model time. */
 void progress_show(progress *p, double fraction, double t);
+/* The same of a number of runs, with how many are done a second. */
+void progress_runs(progress *p, uint64_t done, uint64_t count);
 /* Clears the bar. */
 void progress_end(progress *p);
 

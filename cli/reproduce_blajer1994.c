@@ -176,7 +176,7 @@ enum { DEGREES = 360, TURN = DEGREES + 1 };
 static lw_status
 turn_crank(linkage *l, bool (*observe)(double value, const double *q, const lw_merits *merits, void *context),
            void *context, lw_error *error) {
-    lw_sweep sweep = {
+    lw_merits_path sweep = {
         .speed = 0, .from = 0, .to = 2 * pi, .intervals = DEGREES, .observe = observe, .context = context};
     lw_status status = lw_merits_sweep(l->spec, l->model, 0, l->q, &sweep, error);
     if (status == LW_OK && (sweep.stuck_from || sweep.stuck_to))

@@ -56,7 +56,7 @@ LW_API lw_status lw_loop_choices(const lw_model *model, double t, const double *
 
 /* --- along a motion --------------------------------------------------------------------------------- */
 
-typedef struct lw_sweep {
+typedef struct lw_merits_path {
     int speed; /* the coordinate that is driven, by its speed in the tree: not one of an angular velocity */
     double from, to; /* its range */
     int intervals;   /* there is one point more */
@@ -67,13 +67,13 @@ typedef struct lw_sweep {
      * point stands there, and stuck says so. */
     double reached_from, reached_to;
     bool stuck_from, stuck_to;
-} lw_sweep;
+} lw_merits_path;
 
 /* Drives a coordinate over its range from an assembled position q on, each position from the last one; other
  * freedoms move as little as they can, prescribed motions stand still. spec is what the model was compiled
  * from. */
 LW_API lw_status lw_merits_sweep(const lw_spec *spec, const lw_model *model, double t, const double *q,
-                                 lw_sweep *sweep, lw_error *error);
+                                 lw_merits_path *sweep, lw_error *error);
 
 /* --- cuts ------------------------------------------------------------------------------------------- */
 

@@ -433,6 +433,10 @@ LW_API lw_status lw_spec_add_parameter(lw_spec *spec, const char *name, double v
  * has none, and a value with which the file would describe other objects (a range of repeat): then the file
  * has to be read again with the setting. error may be NULL. */
 LW_API lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value, lw_error *error);
+/* The same for several parameters at once: only the values that they have together are judged, so that
+ * nothing depends on their order. Of a name that comes twice the last value counts. */
+LW_API lw_status lw_spec_set_parameters(lw_spec *spec, const char *const *names, const double *values,
+                                        size_t count, lw_error *error);
 /* An input: a number that laws, drives and applied forces may use and that the caller may change at run time
  * (lw_data_set_inputs). value is its default; a second call with the same name changes that. */
 LW_API lw_status lw_spec_set_input(lw_spec *spec, const char *name, double value);

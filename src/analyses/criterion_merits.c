@@ -322,7 +322,7 @@ static int coordinate_of(const lw_model *model, int speed) {
     return -1;
 }
 
-static lw_status walk_along(walk *w, lw_merits *merits, double t, lw_sweep *sweep, lw_error *error) {
+static lw_status walk_along(walk *w, lw_merits *merits, double t, lw_merits_path *sweep, lw_error *error) {
     bool arrived;
     lw_status status = go_to(w, sweep->from, &arrived, error);
     double range = fabs(sweep->to - sweep->from);
@@ -346,7 +346,7 @@ static lw_status walk_along(walk *w, lw_merits *merits, double t, lw_sweep *swee
 }
 
 lw_status lw_merits_sweep(const lw_spec *spec, const lw_model *model, double t, const double *q,
-                          lw_sweep *sweep, lw_error *error) {
+                          lw_merits_path *sweep, lw_error *error) {
     if (!spec || !model || !sweep || !lw_given(q, model->nq) || !isfinite(t) || !lw_finite(q, model->nq))
         return lw_call_needs("a spec, its model, a time, q and a sweep", error);
     if (sweep->speed < 0 || sweep->speed >= model->nv)

@@ -43,7 +43,7 @@ typedef struct conserving {
     double switches, usual; /* before when a condition switches, else 0; the step in which that was found */
     double crossed;         /* the last instant of that kind */
     int repeated;           /* how many have followed each other at one instant; then none is looked for */
-    long grid; /* fixed steps that have ended where they should, since the start */
+    long grid;              /* fixed steps that have ended where they should, since the start */
     long steps, rejected, evaluations;
 } conserving;
 

@@ -181,7 +181,8 @@ static void turn(const linkage *b, follower *f) {
     problem p = open_problem("blajer_four_bar", names, values, 7);
     lw_error error = {0};
     *f = (follower){.b = b};
-    lw_sweep sweep = {.speed = 0, .from = 0, .to = 2 * pi, .intervals = 72, .observe = follow, .context = f};
+    lw_merits_path sweep = {
+        .speed = 0, .from = 0, .to = 2 * pi, .intervals = 72, .observe = follow, .context = f};
     assert_int_equal(lw_merits_sweep(p.spec, p.model, 0, p.q, &sweep, &error), LW_OK);
     assert_false(sweep.stuck_from || sweep.stuck_to);
     assert_int_equal(f->points, 73);
@@ -237,7 +238,7 @@ static void sweep_stops_at_dead_points(void **state) {
     problem p = open_problem("blajer_four_bar", NULL, NULL, 0);
     int points = 0;
     lw_error error = {0};
-    lw_sweep sweep = {
+    lw_merits_path sweep = {
         .speed = 2, .from = 10, .to = -10, .intervals = 100, .observe = count_points, .context = &points};
     assert_int_equal(lw_merits_sweep(p.spec, p.model, 0, p.q, &sweep, &error), LW_OK);
     assert_true(sweep.stuck_from && sweep.stuck_to && points > 2);
@@ -247,7 +248,7 @@ static void sweep_stops_at_dead_points(void **state) {
     assert_true(fabs(sweep.reached_from - most) < 1e-8);
     assert_true(fabs(sweep.reached_to - least) < 1e-8);
 
-    sweep = (lw_sweep){
+    sweep = (lw_merits_path){
         .speed = 0, .from = 1, .to = 1, .intervals = 10, .observe = count_points, .context = &points};
     assert_int_equal(lw_merits_sweep(p.spec, p.model, 0, p.q, &sweep, &error), LW_ERROR_ARGUMENT);
     sweep.to = 2, sweep.speed = 3;

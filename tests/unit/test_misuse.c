@@ -164,7 +164,7 @@ static bool refuses_run(int which) {
     return lw_simulation_create(model, &o, NULL, &made, &error) != LW_OK && !made && error.message[0];
 }
 static bool refuses_sweep(int speed, double from, double to, int intervals) {
-    lw_sweep sweep = {.speed = speed, .from = from, .to = to, .intervals = intervals};
+    lw_merits_path sweep = {.speed = speed, .from = from, .to = to, .intervals = intervals};
     return lw_merits_sweep(spec, model, 0, q, &sweep, &error) == LW_ERROR_ARGUMENT;
 }
 static bool is_nan(lw_energy energy) { return isnan(energy.kinetic) && isnan(energy.potential); }
@@ -663,9 +663,9 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_loop_choices(model, 0, NULL, NULL, 0, &count, &error))
         ARGUMENT(lw_loop_choices(model, 0, q, NULL, 0, NULL, &error))
         ARGUMENT(lw_loop_choices(model, 0, q, NULL, -1, &count, &error))
-        ARGUMENT(lw_merits_sweep(NULL, model, 0, q, &(lw_sweep){0}, &error))
-        ARGUMENT(lw_merits_sweep(spec, NULL, 0, q, &(lw_sweep){0}, &error))
-        ARGUMENT(lw_merits_sweep(spec, model, 0, NULL, &(lw_sweep){0}, &error))
+        ARGUMENT(lw_merits_sweep(NULL, model, 0, q, &(lw_merits_path){0}, &error))
+        ARGUMENT(lw_merits_sweep(spec, NULL, 0, q, &(lw_merits_path){0}, &error))
+        ARGUMENT(lw_merits_sweep(spec, model, 0, NULL, &(lw_merits_path){0}, &error))
         ARGUMENT(lw_merits_sweep(spec, model, 0, q, NULL, &error))
         MISUSE(refuses_sweep(-1, 0, 1, 2))
         MISUSE(refuses_sweep(2, 0, 1, 2))

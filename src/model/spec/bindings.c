@@ -501,52 +501,78 @@ static void take_over(lw_spec *spec, const double *results) {
     }
 }
 
-/* Computes the new values of the parameter with number `index` and of all parameters whose expressions depend
- * on it, in the order of their evaluation. */
-static lw_status renew_parameters(const change *c, size_t index, double value) {
+/* Computes the new values of all parameters: those that are set, and those whose expressions depend on them, in
+ * the order of their evaluation. */
+static lw_status renew_parameters(const change *c, const bool *set, const double *values) {
     const lw_spec *spec = c->spec;
     for (size_t k = 0; k < spec->parameter_count; k++)
-        c->constants[k] = (lw_constant){.name = spec->parameters[k].name, .value = spec->parameters[k].value};
-    c->constants[index].value = value;
+        c->constants[k] = (lw_constant){.name = spec->parameters[k].name,
+                                        .value = set[k] ? values[k] : spec->parameters[k].value};
     for (size_t r = 0; r < spec->parameter_count; r++) {
         size_t k = spec->parameters[r].evaluated;
         const lw_parameter *p = &spec->parameters[k];
         const lw_operand operand = {p->text, p->value};
         const lw_binding binding = {.owner = LW_OWNER_NONE, .place = p->place};
-        if (k == index || !p->text) continue;
+        if (set[k] || !p->text) continue;
         lw_status status = evaluate(c, &binding, &operand, &c->constants[k].value);
         if (status != LW_OK) return status;
     }
     return LW_OK;
 }
 
-lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value, lw_error *error) {
-    if (!spec || !name)
-        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a spec and a name", "a parameter without %s",
-                       spec ? "name" : "spec");
-    size_t index = 0;
-    while (index < spec->parameter_count && strcmp(spec->parameters[index].name, name) != 0) index++;
-    if (index == spec->parameter_count) {
+/* The number of the parameter of this name, which is to have this value; refused if there is none of the name
+ * or the value is not finite. */
+static lw_status find_parameter(const lw_spec *spec, const char *name, double value, size_t *index,
+                                lw_error *error) {
+    size_t k = 0;
+    while (name && k < spec->parameter_count && strcmp(spec->parameters[k].name, name) != 0) k++;
+    *index = k;
+    if (!name || k == spec->parameter_count) {
         char remedy[160] = "set one of its parameters, or add one with lw_spec_add_parameter";
+        if (!name)
+            return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a spec and a name",
+                           "a parameter without name");
         lw_closest_search search = lw_closest_to(name);
-        for (size_t k = 0; k < spec->parameter_count; k++) lw_closest_try(&search, spec->parameters[k].name);
+        for (k = 0; k < spec->parameter_count; k++) lw_closest_try(&search, spec->parameters[k].name);
         lw_did_you_mean(search.name, remedy, sizeof remedy);
         return lw_fail_at(error, LW_ERROR_ARGUMENT, spec->file, (lw_place){0, 0}, NULL, NULL, remedy,
                           "there is no parameter \"%.80s\" to set", name);
     }
     if (!isfinite(value))
-        return lw_fail_at(error, LW_ERROR_ARGUMENT, spec->file, spec->parameters[index].place, "parameter",
-                          name, "give a finite number", "its value would not be finite");
+        return lw_fail_at(error, LW_ERROR_ARGUMENT, spec->file, spec->parameters[k].place, "parameter", name,
+                          "give a finite number", "its value would not be finite");
+    return LW_OK;
+}
+
+lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value, lw_error *error) {
+    return lw_spec_set_parameters(spec, &name, &value, 1, error);
+}
+
+lw_status lw_spec_set_parameters(lw_spec *spec, const char *const *names, const double *values, size_t count,
+                                 lw_error *error) {
+    if (!spec || (count > 0 && (!names || !values)))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a spec and a name", "a parameter without %s",
+                       spec ? "name" : "spec");
+    if (count == 0) return LW_OK;
     lw_arena *scratch = lw_arena_create(NULL);
     change c = {.spec = spec,
-                .name = spec->parameters[index].name,
+                .name = "",
                 .constants = LW_NEW(scratch, lw_constant, spec->parameter_count + 1),
                 .results = LW_NEW(scratch, double, spec->bindings.written_count + 1),
                 .scratch = scratch,
                 .error = error};
+    bool *set = LW_NEW(scratch, bool, spec->parameter_count + 1);
+    double *given = LW_NEW(scratch, double, spec->parameter_count + 1);
     lw_status status = !scratch || lw_arena_failed(scratch) ? lw_out_of_memory(error) : LW_OK;
-    if (status == LW_OK) status = renew_parameters(&c, index, value);
-    const bool tables = calls_tables(spec) || lw_laws_call_tables(spec);
+    for (size_t k = 0; k < count && status == LW_OK; k++) {
+        size_t index;
+        status = find_parameter(spec, names[k], values[k], &index, error);
+        if (status != LW_OK) break;
+        set[index] = true, given[index] = values[k];
+        c.name = spec->parameters[index].name; /* Of several the last one is named in refusals. */
+    }
+    if (status == LW_OK) status = renew_parameters(&c, set, given);
+    const bool tables = status == LW_OK && (calls_tables(spec) || lw_laws_call_tables(spec));
     for (size_t k = 0; k < spec->bindings.count && status == LW_OK && tables; k++)
         if (of_table(&spec->bindings.items[k])) status = renew(&c, &spec->bindings.items[k]);
     if (status == LW_OK && tables) status = renew_tables(&c);
@@ -554,8 +580,10 @@ lw_status lw_spec_set_parameter(lw_spec *spec, const char *name, double value, l
         status = renew(&c, &spec->bindings.items[k]);
     if (status == LW_OK) status = check_laws(&c);
     if (status == LW_OK) {
-        for (size_t k = 0; k < spec->parameter_count; k++) spec->parameters[k].value = c.constants[k].value;
-        spec->parameters[index].text = NULL;
+        for (size_t k = 0; k < spec->parameter_count; k++) {
+            spec->parameters[k].value = c.constants[k].value;
+            if (set[k]) spec->parameters[k].text = NULL;
+        }
         take_over(spec, c.results);
     }
     if (scratch) lw_arena_destroy(scratch);

@@ -1,0 +1,181 @@
+/* sweep_summary.c - quantiles, extremes and correlations of what a sweep has measured.
+ *
+ * Of n values x_k: mean and standard deviation (n - 1); the mean's interval of 95 % is mean +- 1.96 sd /
+ * sqrt(n), right for drawn runs if n is some tens or more. Quantile p lies at p (n - 1) between the sorted
+ * values. Correlation: Pearson's of measure and variable, over the rows that have both.
+ */
+#include "sweep_summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void sweep_rows_add(sweep_rows *rows, const lw_sweep_row *row) {
+    if (row->status == LW_SWEEP_FAILED || rows->no_memory) return;
+    if (rows->count == rows->room) {
+        const size_t room = 2 * rows->room + 1024;
+        double *values = realloc(rows->values, room * (size_t)rows->columns * sizeof *values + 1);
+        if (values) rows->values = values;
+        uint64_t *runs = values ? realloc(rows->runs, room * sizeof *runs) : NULL;
+        if (runs) rows->runs = runs;
+        if (!runs) {
+            rows->no_memory = true;
+            return;
+        }
+        rows->room = room;
+    }
+    memcpy(rows->values + rows->count * (size_t)rows->columns, row->values,
+           (size_t)rows->columns * sizeof *row->values);
+    rows->runs[rows->count++] = row->run;
+}
+
+void sweep_rows_free(sweep_rows *rows) {
+    free(rows->values);
+    free(rows->runs);
+    *rows = (sweep_rows){0};
+}
+
+typedef struct figures {
+    size_t count;
+    double mean, deviation, least, greatest, low, median, high;
+    uint64_t least_run, greatest_run;
+} figures;
+
+static int compare(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(const double *sorted, size_t count, double p) {
+    const double at = p * (double)(count - 1);
+    const size_t k = (size_t)at;
+    return k + 1 < count ? sorted[k] + (at - (double)k) * (sorted[k + 1] - sorted[k]) : sorted[count - 1];
+}
+
+static double value(const sweep_rows *rows, size_t row, int column) {
+    return rows->values[row * (size_t)rows->columns + (size_t)column];
+}
+
+/* false: there is no memory, or no value. */
+static bool find_figures(const sweep_rows *rows, int column, figures *f) {
+    double *sorted = calloc(rows->count + 1, sizeof *sorted), sum = 0, squares = 0;
+    *f = (figures){.least = INFINITY, .greatest = -INFINITY};
+    if (!sorted) return false;
+    for (size_t k = 0; k < rows->count; k++) {
+        const double x = value(rows, k, column);
+        if (!isfinite(x)) continue;
+        sorted[f->count++] = x;
+        const bool first = x == f->least && rows->runs[k] < f->least_run;
+        if (x < f->least || first) f->least = x, f->least_run = rows->runs[k];
+        if (x > f->greatest || (x == f->greatest && rows->runs[k] < f->greatest_run))
+            f->greatest = x, f->greatest_run = rows->runs[k];
+    }
+    if (f->count > 0) {
+        qsort(sorted, f->count, sizeof *sorted, compare); /* Sums in this order do not depend on threads. */
+        for (size_t k = 0; k < f->count; k++) sum += sorted[k];
+        f->mean = sum / (double)f->count;
+        for (size_t k = 0; k < f->count; k++) squares += (sorted[k] - f->mean) * (sorted[k] - f->mean);
+        f->deviation = f->count > 1 ? sqrt(squares / (double)(f->count - 1)) : 0;
+        f->low = quantile(sorted, f->count, 0.05);
+        f->median = quantile(sorted, f->count, 0.5);
+        f->high = quantile(sorted, f->count, 0.95);
+    }
+    free(sorted);
+    return f->count > 0;
+}
+
+static double correlation(const sweep_rows *rows, int a, int b) {
+    double n = 0, ma = 0, mb = 0, aa = 0, bb = 0, ab = 0;
+    for (size_t k = 0; k < rows->count; k++) {
+        const double x = value(rows, k, a), y = value(rows, k, b);
+        if (!isfinite(x) || !isfinite(y)) continue;
+        n++, ma += x, mb += y;
+    }
+    if (n < 3) return NAN;
+    ma /= n, mb /= n;
+    for (size_t k = 0; k < rows->count; k++) {
+        const double x = value(rows, k, a) - ma, y = value(rows, k, b) - mb;
+        if (!isfinite(x) || !isfinite(y)) continue;
+        aa += x * x, bb += y * y, ab += x * y;
+    }
+    return aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
+}
+
+static bool varies_by_number(const lw_sweep *sweep, int variable) {
+    return !lw_sweep_text(sweep, variable, 0);
+}
+
+/* Are the rows draws of one distribution, so that their mean has an interval of confidence? */
+static bool all_drawn(const lw_sweep *sweep) {
+    for (int k = 0; k < lw_sweep_variable_count(sweep); k++)
+        if (!lw_sweep_is_drawn(sweep, k)) return false;
+    return true;
+}
+
+void sweep_summary_print(FILE *out, const sweep_rows *rows) {
+    const int variables = lw_sweep_variable_count(rows->sweep),
+              measures = lw_sweep_measure_count(rows->sweep);
+    for (int m = 0; m < measures; m++) {
+        const int column = variables + m;
+        char name[4 * 256];
+        const char *unit = lw_sweep_column_unit(rows->sweep, column);
+        figures f;
+        lw_escape(lw_sweep_column_name(rows->sweep, column), name, sizeof name);
+        fprintf(out, "\n%s%s%s\n", name, unit[0] ? ", " : "", unit);
+        if (!find_figures(rows, column, &f)) {
+            fprintf(out, "  not measured in any run\n");
+            continue;
+        }
+        fprintf(out, "  least    %14.8g   run %llu\n", f.least, (unsigned long long)f.least_run);
+        fprintf(out, "  5 %%      %14.8g\n  median   %14.8g\n  95 %%     %14.8g\n", f.low, f.median, f.high);
+        fprintf(out, "  greatest %14.8g   run %llu\n", f.greatest, (unsigned long long)f.greatest_run);
+        if (all_drawn(rows->sweep) && f.count > 1)
+            fprintf(out, "  mean     %14.8g   +- %.3g (95 %%), standard deviation %.5g\n", f.mean,
+                    1.96 * f.deviation / sqrt((double)f.count), f.deviation);
+        else
+            fprintf(out, "  mean     %14.8g\n", f.mean);
+        if (f.count < rows->count) fprintf(out, "  known in %zu of %zu runs\n", f.count, rows->count);
+        for (int k = 0; k < variables; k++) {
+            const double r = correlation(rows, k, column);
+            if (!varies_by_number(rows->sweep, k) || isnan(r)) continue;
+            lw_escape(lw_sweep_column_name(rows->sweep, k), name, sizeof name);
+            fprintf(out, "  correlation with %s: %.3f\n", name, r);
+        }
+    }
+}
+
+void sweep_summary_json(json *j, const sweep_rows *rows) {
+    const int variables = lw_sweep_variable_count(rows->sweep),
+              measures = lw_sweep_measure_count(rows->sweep);
+    json_object(j, "measures");
+    for (int m = 0; m < measures; m++) {
+        const int column = variables + m;
+        figures f;
+        json_object(j, lw_sweep_column_name(rows->sweep, column));
+        json_text(j, "unit", lw_sweep_column_unit(rows->sweep, column));
+        const bool known = find_figures(rows, column, &f);
+        json_integer(j, "known", (long)f.count);
+        if (known) {
+            json_number(j, "min", f.least);
+            json_integer(j, "min_run", (long)f.least_run);
+            json_number(j, "q05", f.low);
+            json_number(j, "median", f.median);
+            json_number(j, "q95", f.high);
+            json_number(j, "max", f.greatest);
+            json_integer(j, "max_run", (long)f.greatest_run);
+            json_number(j, "mean", f.mean);
+            json_number(j, "deviation", f.deviation);
+            if (all_drawn(rows->sweep))
+                json_number(j, "mean_confidence", 1.96 * f.deviation / sqrt((double)f.count));
+            json_object(j, "correlation");
+            for (int k = 0; k < variables; k++) {
+                const double r = correlation(rows, k, column);
+                if (varies_by_number(rows->sweep, k) && !isnan(r))
+                    json_number(j, lw_sweep_column_name(rows->sweep, k), r);
+            }
+            json_object_end(j);
+        }
+        json_object_end(j);
+    }
+    json_object_end(j);
+}

@@ -1,0 +1,439 @@
+/* sweep.c - the plan of a sweep, and workers that compute its rows.
+ *
+ * A worker has the spec as an object of its own. For a row it sets all that varies at once, compiles the
+ * model and runs it, with the options that linkwork run would take; samples of the measured quantities are
+ * kept until the run has ended. Nothing is carried from one row to the next but memory, so that a row depends
+ * on the plan and its number alone.
+ *
+ * Cost     a row: setting and compiling, O(bodies + text of the expressions), and the run.
+ */
+#include "sweep/sweep_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/checksum.h"
+#include <linkwork/version.h>
+
+struct lw_sweep_worker {
+    const lw_sweep *sweep;
+    int measure_count; /* when it was created: none while the plan is read */
+    lw_spec *spec;
+    const char **names; /* parameters that vary */
+    double *numbers;
+    double *values; /* of all variables */
+    lw_record **records;
+    double **rows; /* of each record: time and the quantity */
+    double *times; /* of the measured events, NAN: none yet */
+    /* Samples of the present run: t, then the measured quantities, room for `room` of each. */
+    double **series;
+    size_t count, room;
+    bool no_memory, stopped;
+    bool (*interrupted)(void *context);
+    void *context;
+    lw_report *report;
+};
+
+/* --- the plan ------------------------------------------------------------------------------------- */
+
+typedef struct text_room {
+    char *text;
+    size_t used, size;
+    bool failed;
+} text_room;
+
+static void put(text_room *room, const char *key, const char *value) {
+    const size_t more = strlen(key) + strlen(value) + 6;
+    if (room->failed) return;
+    if (room->used + more > room->size) {
+        const size_t size = 2 * room->size + more + 1024;
+        char *longer = realloc(room->text, size);
+        if (!longer) {
+            room->failed = true;
+            return;
+        }
+        room->text = longer, room->size = size;
+    }
+    room->used += (size_t)snprintf(room->text + room->used, room->size - room->used, "# %s: ", key);
+    for (; *value; value++) room->text[room->used++] = (unsigned char)*value < ' ' ? ' ' : *value;
+    room->text[room->used++] = '\n', room->text[room->used] = '\0';
+}
+
+/* Writes the plan as lines "# key: value". What settle changes is not known here: the options of a run that
+ * are told are those of the first one. */
+static bool write_head(lw_sweep *sweep, const lw_sweep_options *options, const lw_model *model) {
+    static const char *const draws[] = {"random", "latin", "sobol"};
+    text_room room = {0};
+    lw_run_options run;
+    char text[400];
+    lw_run_defaults(model, &run);
+    if (sweep->settle) sweep->settle(&run, sweep->context);
+    put(&room, "linkwork-sweep", LW_VERSION);
+    put(&room, "model", lw_model_name(model));
+    snprintf(text, sizeof text, "%016llx",
+             (unsigned long long)lw_hash(LW_HASH_OF_NOTHING, sweep->spec, sweep->spec_size));
+    put(&room, "model_hash", text);
+    for (size_t k = 0; k < options->vary_count; k++) put(&room, "vary", options->vary[k]);
+    for (size_t k = 0; k < options->correlation_count; k++) put(&room, "correlate", options->correlations[k]);
+    for (size_t k = 0; k < options->measure_count; k++) put(&room, "measure", options->measures[k]);
+    snprintf(text, sizeof text, "%llu of %s draws, seed %llu", (unsigned long long)sweep->design.count,
+             draws[sweep->design.draw], (unsigned long long)sweep->design.seed);
+    put(&room, "runs", text);
+    snprintf(text, sizeof text,
+             "method %.40s, integrator %.40s, drift %.40s, from %.17g to %.17g s, step %.17g, "
+             "tolerance %.17g, output %.17g",
+             run.method ? run.method : "auto", run.integrator ? run.integrator : "auto",
+             run.drift ? run.drift : "project", run.start, run.end, run.step, run.tolerance, run.output);
+    put(&room, "run", text);
+    sweep->head = room.failed ? NULL : lw_arena_text(sweep->arena, room.text);
+    free(room.text);
+    return sweep->head != NULL;
+}
+
+static lw_status copy_spec(lw_sweep *sweep, const lw_spec *spec, lw_error *error) {
+    lw_status status = lw_spec_save(spec, NULL, 0, &sweep->spec_size);
+    if (status == LW_OK) {
+        sweep->spec = LW_NEW(sweep->arena, char, sweep->spec_size + 1);
+        status = sweep->spec ? lw_spec_save(spec, sweep->spec, sweep->spec_size, NULL) : LW_ERROR_MEMORY;
+    }
+    return status == LW_OK ? LW_OK : lw_out_of_memory(error);
+}
+
+static lw_status set_all(lw_sweep_worker *worker, lw_error *error);
+
+/* The model of the first run, by which measures are read. */
+static lw_status first_model(lw_sweep_worker *worker, lw_model **model, lw_error *error) {
+    lw_design_values(&worker->sweep->design, 0, worker->values);
+    lw_status status = set_all(worker, error);
+    if (status == LW_OK) status = lw_model_compile(worker->spec, NULL, worker->report, model);
+    if (status != LW_OK && status != LW_ERROR_MEMORY && error && !error->message[0])
+        for (size_t k = 0; k < lw_report_size(worker->report); k++)
+            if (lw_report_get(worker->report, k)->severity == LW_SEVERITY_ERROR) {
+                *error = *lw_report_get(worker->report, k);
+                break;
+            }
+    return status;
+}
+
+/* Asks for the columns that are there twice by name. */
+static lw_status check_names(const lw_sweep *sweep, lw_error *error) {
+    const int count = sweep->design.variable_count + sweep->measure_count;
+    for (int a = 0; a < count; a++)
+        for (int b = sweep->design.variable_count; b < a; b++)
+            if (strcmp(lw_sweep_column_name(sweep, a), lw_sweep_column_name(sweep, b)) == 0)
+                return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "leave one away, or name it: peak = max(...)",
+                               "two measures are called \"%.80s\"", lw_sweep_column_name(sweep, a));
+    return LW_OK;
+}
+
+static lw_status read_plan(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_options *options,
+                           lw_error *error) {
+    lw_sweep_worker *worker = NULL;
+    lw_model *model = NULL;
+    sweep->settle = options->settle, sweep->context = options->context;
+    lw_status status = copy_spec(sweep, spec, error);
+    if (status == LW_OK) status = lw_design_read(spec, options, sweep->arena, &sweep->design, error);
+    sweep->measures = LW_NEW(sweep->arena, lw_sweep_measure, options->measure_count + 1);
+    if (status == LW_OK && !sweep->measures) status = lw_out_of_memory(error);
+    if (status == LW_OK) status = lw_sweep_worker_create(sweep, &worker, error);
+    if (status == LW_OK) status = first_model(worker, &model, error);
+    for (size_t k = 0; k < options->measure_count && status == LW_OK; k++) {
+        status = lw_sweep_measure_read(model, options->measures[k] ? options->measures[k] : "", sweep->arena,
+                                       &sweep->measures[k], error);
+        if (status == LW_OK) sweep->measure_count++;
+    }
+    if (status == LW_OK) status = check_names(sweep, error);
+    if (status == LW_OK && !write_head(sweep, options, model)) status = lw_out_of_memory(error);
+    lw_model_destroy(model);
+    lw_sweep_worker_destroy(worker);
+    return status;
+}
+
+lw_status lw_sweep_create(const lw_spec *spec, const lw_sweep_options *options, lw_sweep **sweep,
+                          lw_error *error) {
+    if (!spec || !options || !sweep || (options->vary_count > 0 && !options->vary) ||
+        (options->measure_count > 0 && !options->measures) ||
+        (options->correlation_count > 0 && !options->correlations))
+        return lw_call_needs("a spec, options with the lists they count, and a place for the sweep", error);
+    if (options->measure_count > 1000000)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "take fewer", "there are too many measures");
+    *sweep = NULL;
+    lw_arena *arena = lw_arena_create(NULL);
+    lw_sweep *s = LW_NEW(arena, lw_sweep, 1);
+    if (!s) {
+        if (arena) lw_arena_destroy(arena);
+        return lw_out_of_memory(error);
+    }
+    s->arena = arena;
+    const lw_status status = read_plan(s, spec, options, error);
+    if (status == LW_OK)
+        *sweep = s;
+    else
+        lw_arena_destroy(arena);
+    return status;
+}
+
+void lw_sweep_destroy(lw_sweep *sweep) {
+    if (sweep) lw_arena_destroy(sweep->arena);
+}
+
+uint64_t lw_sweep_count(const lw_sweep *sweep) { return sweep ? sweep->design.count : 0; }
+int lw_sweep_variable_count(const lw_sweep *sweep) { return sweep ? sweep->design.variable_count : 0; }
+int lw_sweep_measure_count(const lw_sweep *sweep) { return sweep ? sweep->measure_count : 0; }
+
+const char *lw_sweep_column_name(const lw_sweep *sweep, int column) {
+    const int variables = lw_sweep_variable_count(sweep);
+    if (column < 0 || column >= variables + lw_sweep_measure_count(sweep)) return NULL;
+    return column < variables ? sweep->design.variables[column].name
+                              : sweep->measures[column - variables].name;
+}
+
+const char *lw_sweep_column_unit(const lw_sweep *sweep, int column) {
+    const int variables = lw_sweep_variable_count(sweep);
+    if (column < 0 || column >= variables + lw_sweep_measure_count(sweep)) return NULL;
+    return column < variables ? "" : sweep->measures[column - variables].unit;
+}
+
+lw_status lw_sweep_values(const lw_sweep *sweep, uint64_t run, double *values) {
+    if (!sweep || !values || run >= sweep->design.count) return LW_ERROR_ARGUMENT;
+    lw_design_values(&sweep->design, run, values);
+    return LW_OK;
+}
+
+const char *lw_sweep_text(const lw_sweep *sweep, int variable, double value) {
+    if (variable < 0 || variable >= lw_sweep_variable_count(sweep)) return NULL;
+    const lw_variable *v = &sweep->design.variables[variable];
+    if (v->kind != LW_VARY_TEXTS || !(value >= 0 && value < (double)sweep->design.axis_size[v->axis]))
+        return NULL;
+    return v->texts[(size_t)value];
+}
+
+bool lw_sweep_is_drawn(const lw_sweep *sweep, int variable) {
+    return variable >= 0 && variable < lw_sweep_variable_count(sweep) &&
+           lw_vary_drawn(sweep->design.variables[variable].kind);
+}
+
+const char *lw_sweep_status_name(lw_sweep_status status) {
+    static const char *const names[LW_SWEEP_STATUSES] = {"ok", "doubtful", "failed"};
+    return (int)status >= 0 && status < LW_SWEEP_STATUSES ? names[status] : NULL;
+}
+
+/* --- workers -------------------------------------------------------------------------------------- */
+
+void lw_sweep_worker_destroy(lw_sweep_worker *worker) {
+    if (!worker) return;
+    for (int k = 0; worker->series && k <= worker->measure_count; k++) free(worker->series[k]);
+    lw_spec_destroy(worker->spec);
+    lw_report_destroy(worker->report);
+    free(worker->series);
+    free(worker->names);
+    free(worker->numbers);
+    free(worker->values);
+    free(worker->records);
+    free(worker->times);
+    free(worker);
+}
+
+lw_status lw_sweep_worker_create(const lw_sweep *sweep, lw_sweep_worker **worker, lw_error *error) {
+    if (!sweep || !worker) return lw_call_needs("a sweep, and a place for the worker", error);
+    *worker = NULL;
+    lw_sweep_worker *w = calloc(1, sizeof *w);
+    if (!w) return lw_out_of_memory(error);
+    w->sweep = sweep, w->measure_count = sweep->measure_count;
+    const size_t variables = LW_VARIABLES_MOST, measures = (size_t)sweep->measure_count + 1;
+    w->names = calloc(variables, sizeof *w->names);
+    w->numbers = calloc(variables, sizeof *w->numbers);
+    w->values = calloc(variables, sizeof *w->values);
+    w->records = calloc(measures, sizeof *w->records);
+    w->times = calloc(measures, sizeof *w->times);
+    w->series = calloc(measures, sizeof *w->series);
+    w->report = lw_report_create();
+    lw_status status = LW_ERROR_MEMORY;
+    if (w->names && w->numbers && w->values && w->records && w->times && w->series && w->report)
+        status = lw_spec_load(sweep->spec, sweep->spec_size, &w->spec, error);
+    else
+        (void)lw_out_of_memory(error);
+    if (status != LW_OK) {
+        lw_sweep_worker_destroy(w);
+        return status;
+    }
+    *worker = w;
+    return LW_OK;
+}
+
+/* Sets parameters, inputs and the start of the spec. Whether the present start leaves values behind is not
+ * asked: where it varies the spec is a new one for each row. */
+static lw_status set_all(lw_sweep_worker *w, lw_error *error) {
+    const lw_sweep *sweep = w->sweep;
+    const lw_design *design = &sweep->design;
+    size_t count = 0;
+    lw_status status = LW_OK;
+    for (int k = 0; k < design->variable_count && status == LW_OK; k++) {
+        const lw_variable *v = &design->variables[k];
+        if (v->target != LW_VARY_BEGIN) continue;
+        lw_spec_destroy(w->spec);
+        w->spec = NULL;
+        status = lw_spec_load(sweep->spec, sweep->spec_size, &w->spec, error);
+        if (status == LW_OK) status = lw_spec_begin(w->spec, lw_sweep_text(sweep, k, w->values[k]), error);
+    }
+    for (int k = 0; k < design->variable_count && status == LW_OK; k++) {
+        const lw_variable *v = &design->variables[k];
+        if (v->target == LW_VARY_PARAMETER) w->names[count] = v->name, w->numbers[count++] = w->values[k];
+        if (v->target == LW_VARY_INPUT) status = lw_spec_set_input(w->spec, v->name, w->values[k]);
+    }
+    return status == LW_OK ? lw_spec_set_parameters(w->spec, w->names, w->numbers, count, error) : status;
+}
+
+static bool make_room(lw_sweep_worker *w) {
+    const size_t room = 2 * w->room + 1024;
+    for (int k = 0; k <= w->sweep->measure_count; k++) {
+        double *longer = realloc(w->series[k], room * sizeof *longer);
+        if (!longer) return false;
+        w->series[k] = longer;
+    }
+    w->room = room;
+    return true;
+}
+
+static bool observe(const lw_sample *sample, void *context) {
+    lw_sweep_worker *w = context;
+    if (w->count == w->room && !make_room(w)) w->no_memory = true;
+    if (w->no_memory) return false;
+    w->series[0][w->count] = sample->t;
+    for (int k = 0; k < w->sweep->measure_count; k++) {
+        double row[2] = {0, NAN};
+        if (w->records[k]) (void)lw_record_row(w->records[k], sample, row);
+        w->series[1 + k][w->count] = row[1];
+    }
+    w->count++;
+    return true;
+}
+
+static void hear(double t, const char *kind, const char *text, void *context) {
+    lw_sweep_worker *w = context;
+    if (strcmp(kind, "event") != 0) return;
+    for (int k = 0; k < w->sweep->measure_count; k++) {
+        const lw_sweep_measure *m = &w->sweep->measures[k];
+        if (m->kind == LW_TAKE_TIME && isnan(w->times[k]) && strcmp(text, m->quantity) == 0) w->times[k] = t;
+    }
+}
+
+static bool ask(void *context) {
+    lw_sweep_worker *w = context;
+    if (w->interrupted && w->interrupted(w->context)) w->stopped = true;
+    return w->stopped;
+}
+
+/* Creates the records of the measured quantities; what they need of samples goes into the options. */
+static lw_status create_records(lw_sweep_worker *w, const lw_model *model, lw_run_options *options,
+                                lw_error *error) {
+    lw_status status = LW_OK;
+    for (int k = 0; k < w->sweep->measure_count && status == LW_OK; k++) {
+        const lw_sweep_measure *m = &w->sweep->measures[k];
+        w->times[k] = NAN;
+        if (m->kind == LW_TAKE_TIME) continue;
+        status = lw_record_create(model, m->quantity, &w->records[k], error);
+        if (status != LW_OK) break;
+        options->want_accelerations |= lw_record_accelerations(w->records[k]);
+        options->want_reactions |= lw_record_reactions(w->records[k]);
+        options->want_works |= lw_record_works(w->records[k]);
+    }
+    return status;
+}
+
+/* Takes texts that vary into the options of the run. */
+static void choose(const lw_sweep_worker *w, lw_run_options *options) {
+    for (int k = 0; k < w->sweep->design.variable_count; k++) {
+        const lw_variable *v = &w->sweep->design.variables[k];
+        const char *text = lw_sweep_text(w->sweep, k, w->values[k]);
+        if (v->target == LW_VARY_METHOD) options->method = strcmp(text, "auto") == 0 ? NULL : text;
+        if (v->target == LW_VARY_INTEGRATOR) options->integrator = text;
+    }
+}
+
+static lw_status measure(lw_sweep_worker *w, double *values, lw_error *error) {
+    lw_status status = LW_OK;
+    for (int k = 0; k < w->sweep->measure_count && status == LW_OK; k++) {
+        const lw_sweep_measure *m = &w->sweep->measures[k];
+        values[k] = w->times[k];
+        if (m->kind == LW_TAKE_TIME || w->count == 0) continue;
+        status = lw_sweep_measure_value(m, w->series[0], w->series[1 + k], w->count, &values[k], error);
+    }
+    return status;
+}
+
+static lw_status run_model(lw_sweep_worker *w, lw_run_summary *summary, double *measured, lw_error *error) {
+    lw_model *model = NULL;
+    lw_report_destroy(w->report);
+    w->report = lw_report_create();
+    if (!w->report) return lw_out_of_memory(error);
+    lw_status status = lw_model_compile(w->spec, NULL, w->report, &model);
+    for (size_t k = 0; status != LW_OK && error && k < lw_report_size(w->report); k++)
+        if (lw_report_get(w->report, k)->severity == LW_SEVERITY_ERROR) {
+            *error = *lw_report_get(w->report, k);
+            break;
+        }
+    if (status == LW_OK) {
+        lw_run_options options;
+        lw_run_defaults(model, &options);
+        if (w->sweep->settle) w->sweep->settle(&options, w->sweep->context);
+        choose(w, &options);
+        options.observe = observe, options.event = hear, options.interrupted = ask, options.context = w;
+        w->count = 0;
+        status = create_records(w, model, &options, error);
+        if (status == LW_OK) status = lw_simulate(model, &options, NULL, NULL, summary, error);
+        if (status == LW_EVENT) status = LW_OK; /* An event of the model has ended the run. */
+        if (status == LW_OK) status = measure(w, measured, error);
+    }
+    for (int k = 0; k < w->sweep->measure_count; k++) {
+        lw_record_destroy(w->records[k]);
+        w->records[k] = NULL;
+    }
+    lw_model_destroy(model);
+    return status;
+}
+
+/* Copies a sentence, in one line, cut off at a whole character. */
+static void copy_reason(char reason[LW_SWEEP_REASON], const char *text) {
+    size_t length = 0;
+    while (text[length] && length < LW_SWEEP_REASON - 1) {
+        reason[length] = (unsigned char)text[length] < ' ' ? ' ' : text[length];
+        length++;
+    }
+    if (text[length])
+        while (length > 0 && lw_utf8_continues(text[length])) length--;
+    reason[length] = '\0';
+}
+
+lw_status lw_sweep_worker_run(lw_sweep_worker *w, uint64_t run, lw_sweep_row *row,
+                              bool (*interrupted)(void *context), void *context, lw_error *error) {
+    if (!w || !row || !row->values || run >= w->sweep->design.count)
+        return lw_call_needs("a worker, the number of a run, and a row with room for its values", error);
+    const int variables = w->sweep->design.variable_count;
+    double *measured = row->values + variables;
+    lw_run_summary summary = {.verdict = {.ok = true}};
+    lw_error fault = {0};
+    w->interrupted = interrupted, w->context = context;
+    w->stopped = w->no_memory = false;
+    row->run = run, row->status = LW_SWEEP_OK, row->reason[0] = '\0';
+    lw_design_values(&w->sweep->design, run, w->values);
+    memcpy(row->values, w->values, (size_t)variables * sizeof *w->values);
+    lw_status status = set_all(w, &fault);
+    if (status == LW_OK) status = run_model(w, &summary, measured, &fault);
+    if (status == LW_ERROR_MEMORY || w->no_memory) return lw_out_of_memory(error);
+    if (w->stopped) return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped on request");
+    if (status != LW_OK) {
+        char text[1024];
+        fault.file[0] = '\0', fault.place = (lw_place){0, 0};
+        lw_error_format(&fault, text, sizeof text);
+        for (int k = 0; k < w->sweep->measure_count; k++) measured[k] = NAN;
+        row->status = LW_SWEEP_FAILED;
+        copy_reason(row->reason, fault.message[0] ? text : lw_status_text(status));
+    } else if (!summary.verdict.ok) {
+        row->status = LW_SWEEP_DOUBTFUL;
+        copy_reason(row->reason, summary.verdict.reason_count > 0 ? summary.verdict.reasons[0] : "doubtful");
+    }
+    return LW_OK;
+}
