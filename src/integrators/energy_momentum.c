@@ -14,9 +14,9 @@
  * where stiff, and a whole step solves the same equations that the halves start from.
  *
  * A whole step and its halves may look past a force that switches in their last quarter, so that their
- * difference is no measure of it. With a tolerance, a step in which a condition changes its outcome is divided,
- * until the part in which it happens is `tolerance` of what the step was; what is left of the jump is as small.
- * A condition that switches to and fro without end is not looked for any more after MOST times.
+ * difference is no measure of it. With a tolerance, a step in which a condition changes its outcome is
+ * divided, until the part in which it happens is `tolerance` of what the step was; what is left of the jump
+ * is as small. A condition that switches to and fro without end is not looked for any more after MOST times.
  *
  * Nothing is projected after a step: the scheme is where it wants to be. A state between the ends of a step
  * is that of a shorter step from its begin, so it conserves what the others do.
@@ -155,8 +155,8 @@ static bool switches(const conserving *run, double h, double next) {
            system->switched(system, middle, run->middle, next, run->y_end);
 }
 
-/* After a step of h, accurate enough, to `next`: whether it shall be divided, since a condition switches in it.
- * Chooses the next step near such an instant. */
+/* After a step of h, accurate enough, to `next`: whether it shall be divided, since a condition switches in
+ * it. Chooses the next step near such an instant. */
 static bool divide(conserving *run, double h, double next) {
     const bool found = switches(run, h, next);
     if (!found && !(run->switches > 0)) return false;

@@ -49,8 +49,8 @@ struct lw_system {
     /* One time step of the system's own; NULL if there is none. */
     lw_status (*step)(lw_system *system, double t, double h, const double *y, double *y_next,
                       lw_error *error);
-    /* Whether some condition in forces, signals or rates has different outcomes at (t, y) and at (next, z); for
-     * integrators that take `step`, which locate no roots. NULL if there are no conditions. */
+    /* Whether some condition in forces, signals or rates has different outcomes at (t, y) and at (next, z);
+     * for integrators that take `step`, which locate no roots. NULL if there are no conditions. */
     bool (*switched)(lw_system *system, double t, const double *y, double next, const double *z);
     /* Called after every accepted step (by all integrators except ida) and for output between steps. It
      * changes y by no more than the order of the local error. May be NULL. */
