@@ -164,6 +164,14 @@ void lw_function_motion_knots(const lw_function *function, size_t time, lw_knot_
     if (function->code) lw_machine_knots(function->code, function->length, time, 2, found, context);
 }
 
+bool lw_function_is_truth(const lw_function *function, int *entry) {
+    *entry = -1;
+    if (!function->code || function->length == 0) return false;
+    const int op = (int)function->code[function->length - 1].op;
+    if (op == LW_OP_INPUT && function->length == 1) *entry = function->code[0].input;
+    return op == LW_OP_NOT || (op >= LW_OP_LESS && op <= LW_OP_OR);
+}
+
 bool lw_function_is_constant(const lw_function *function) {
     return function->code && function->length == 1 && function->code[0].op == LW_OP_CONSTANT;
 }

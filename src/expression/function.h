@@ -33,6 +33,9 @@ void lw_function_mark_inputs(const lw_function *function, bool *used);
 size_t lw_function_inputs(const lw_function *function, const int **entries);
 /* What it measures, as far as names and units said when it was compiled. */
 lw_meaning lw_function_meaning(const lw_function *function);
+/* Is it a truth value, 0 or 1: a comparison, or and, or, not? Otherwise, if it is nothing but an entry of the
+ * vector of values, *entry receives that, else -1. */
+bool lw_function_is_truth(const lw_function *function, int *entry);
 bool lw_function_is_constant(const lw_function *function);
 /* Does it hold something whose slope jumps (if, abs, sign, floor, ceil, mod, min, max, ramp, a comparison, a
  * table) where its first variable is within the range? */

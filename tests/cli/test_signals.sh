@@ -166,3 +166,27 @@ run: {end: 2}
 YAML
 expect 2 check "$work/cam.yaml"
 says err 'it sets parameter "p", but constraint "cam" depends on it'
+
+# Conditions as events: they happen where they become true (up) or false (down).
+for when in 'slider.q > 0.5' 'not (slider.q <= 0.5)' 'slider.q >= 0.5 and t > 0.1' 'far'; do
+    for direction in up any down; do
+        cat >"$work/condition.yaml" <<YAML
+linkwork: 1
+name: condition
+gravity: [0, 0, 0]
+signals: {beyond: slider.q > 0.5, far: beyond}
+bodies:
+  m: {mass: 1, inertia: [1, 1, 1]}
+joints:
+  slider: {type: prismatic, between: [ground, m], axis: [1, 0, 0], v: 1}
+events:
+  e: {when: "$when", direction: $direction, do: stop}
+run: {end: 2}
+YAML
+        expect 0 run "$work/condition.yaml" --json
+        case $direction in
+        down) json 'd["t_end"] == 2 and d["events"] == []' ;;
+        *) json 'close(d["t_end"], 0.5, 1e-9) and d["events"][0]["name"] == "e"' ;;
+        esac
+    done
+done

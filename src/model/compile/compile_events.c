@@ -112,6 +112,29 @@ static void compile_impact(lw_compiler *compiler, const lw_event_spec *event, lw
     while (model->closures[out->closure] != out->joint) out->closure++;
 }
 
+/* Is the value of the event a truth value, by itself or by a signal? */
+static bool is_truth(const lw_compiler *compiler, const lw_function *function) {
+    const lw_values *values = &compiler->model->values;
+    const int first = values->input_count + values->state_count, end = first + values->signal_count;
+    int entry;
+    for (int depth = 0; function && depth <= values->signal_count; depth++) {
+        if (lw_function_is_truth(function, &entry)) return true;
+        if (entry < first || entry >= end) return false;
+        function = values->functions[entry];
+    }
+    return false;
+}
+
+/* A condition becomes true or false where its value passes through a half. */
+static const lw_function *half_less(lw_compiler *compiler, const lw_event_spec *event) {
+    const char format[] = "(%s) - 0.5";
+    const size_t size = strlen(event->when) + sizeof format;
+    char *text = LW_NEW(compiler->scratch, char, size);
+    if (!text) return NULL;
+    snprintf(text, size, format, event->when);
+    return function_of(compiler, event, "when", text);
+}
+
 static void compile_event(lw_compiler *compiler, const lw_event_spec *event, lw_model_event *out) {
     out->name = lw_arena_text(compiler->model->arena, event->name ? event->name : "");
     out->place = event->place;
@@ -123,6 +146,8 @@ static void compile_event(lw_compiler *compiler, const lw_event_spec *event, lw_
                          "give an expression that passes through zero, e.g. t - 1",
                          "when \"%s\" is always %g and never passes through zero", event->when,
                          lw_function_value(out->when, NULL, NULL));
+    else if (out->when && is_truth(compiler, out->when))
+        out->when = half_less(compiler, event);
     if (event->action == LW_ACTION_RESTITUTION) compile_impact(compiler, event, out);
     if (event->action != LW_ACTION_SET) return;
     if (event->set_count < 1 || event->set_count > LW_EVENT_SETS) {
