@@ -155,8 +155,8 @@ static void along_speeds(const lw_model *model, const lw_data *data, const doubl
 }
 
 /* What prescribed motions exert: the wrench that the joint transmits, along their directions, without the
- * elements that act on the same speed, and what their rotors take: tau = S'f + J vdot (docs/theory/armature.md,
- * 6). */
+ * elements that act on the same speed, and what their rotors take: tau = S'f + J vdot
+ * (docs/theory/armature.md, 6). */
 static void drive_values(const lw_model *model, const lw_data *data, const lw_quantity_source *source,
                          const lw_state_quantity *quantity, double *out) {
     const lw_joint_info *info = &model->joints[quantity->object].info;

@@ -9,8 +9,9 @@
  *
  * and the same with D alone in the axes of a body; joint coordinates have factors of +1 or -1. Rotations of
  * bodies (qw .. qz, rx .. rz) and angular momenta depend on the origin or are no vectors: those of a part
- * that is moved are refused. The energies and the momentum of all bodies together, which would be those of the
- * whole model, are refused in every part. Numbers in point(hub, a, b, c) are in the frame of the body, D applies.
+ * that is moved are refused. The energies and the momentum of all bodies together, which would be those of
+ * the whole model, are refused in every part. Numbers in point(hub, a, b, c) are in the frame of the body, D
+ * applies.
  *
  * Cost     O(length of the text * log(objects)).
  */
