@@ -36,7 +36,8 @@ typedef struct lw_solver_options {
      * start values. */
     const double *states;
     double penalty; /* of method penalty; 0: its own choice */
-    /* Accelerations are not put to the balance check: for inner loops, where a call has to be cheap. */
+    /* Accelerations are not put to the balance check, nor the forces of inverse dynamics of a tree whose
+     * joints are all driven: for inner loops, where a call has to be cheap. */
     bool unchecked;
     /* The joints that inverse dynamics may drive, by name: "crank" for all coordinates of a joint, "slide.x"
      * for one of several, as in results. NULL: all joints of the tree. Prescribed motions have their drives
@@ -77,7 +78,7 @@ LW_API lw_status lw_solver_by_compliance(lw_solver *solver, bool *by_compliance,
  * force of the prescribing drive, which takes over all that it can. Where several sets of forces do the same,
  * tau is the smallest: the least sum of the squares of torques and of forces times the longest arm of the
  * model, which does not depend on units (docs/theory/inverse_loops.md). The answer has passed the balance
- * check.
+ * check (`unchecked`).
  *
  * LW_ERROR_ARGUMENT: q, v or vdot contradict the closures; the row is named. LW_ERROR_SINGULAR: the driven
  * joints cannot do it; the motion in which no drive acts is named. Afterwards lw_solver_reactions and

@@ -5,6 +5,8 @@ from typing import Any, Callable, Mapping, Sequence, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from ._errors import Fault
+
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Vector = npt.ArrayLike
@@ -13,7 +15,7 @@ FaultRow = tuple[str, int, int, str, str, str]
 version: str
 
 class LinkworkError(Exception):
-    faults: list[FaultRow]
+    faults: list[Fault]
 
 class ModelError(LinkworkError, ValueError): ...
 class FileError(LinkworkError, OSError): ...
@@ -32,6 +34,7 @@ def modes(model: Model, t: float, q: Vector | None, v: Vector | None, inputs: Ve
 
 def compare(model: Model, options: dict[str, Any], methods: Sequence[str] | None, run: bool, reactions: bool, timing: float,
             patience: float, tell: Callable[[str, str], Any] | None, /) -> list[dict[str, Any]]: ...
+def use_fault(fault: type[Fault], /) -> None: ...
 def import_format(path: str | os.PathLike[str], /) -> str: ...
 
 ImportOptions = tuple[bool, bool, bool, str | None, Sequence[str]]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from . import _core
+
 
 class Fault(NamedTuple):
     """One fault of a model: where it stands, in which object, what is wrong, and what to do about it."""
@@ -19,6 +21,9 @@ class Fault(NamedTuple):
         place = f"{self.file}:{self.line}:{self.column}: " if self.line else (f"{self.file}: " if self.file else "")
         name = f"{self.object}: " if self.object else ""
         return place + name + self.message + (f"; {self.remedy}" if self.remedy else "")
+
+
+_core.use_fault(Fault)
 
 
 class ImportNote(NamedTuple):

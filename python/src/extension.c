@@ -304,8 +304,25 @@ static PyObject *fault_of(const lw_error *e) {
     Py_XDECREF(object);
     Py_XDECREF(message);
     Py_XDECREF(remedy);
-    return fault;
+    if (!fault || !the_module.fault) return fault;
+    PyObject *named = PyObject_CallObject(the_module.fault, fault);
+    Py_DECREF(fault);
+    return named;
 }
+
+static PyObject *use_fault(PyObject *module, PyObject *type) {
+    (void)module;
+    PyObject *before = the_module.fault;
+    Py_INCREF(type);
+    the_module.fault = type;
+    Py_XDECREF(before);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef error_functions[] = {
+    {"use_fault", use_fault, METH_O,
+     "The type of faults: called with file, line, column, object, message, remedy."},
+    {NULL, NULL, 0, NULL}};
 
 PyObject *faults_of(const lw_report *report, bool warnings) {
     PyObject *list = PyList_New(0);
@@ -473,6 +490,7 @@ PyMODINIT_FUNC PyInit__core(void) {
     if (!module) return NULL;
     if (add_exceptions(module) && PyModule_AddFunctions(module, model_functions) == 0 &&
         PyModule_AddFunctions(module, analysis_functions) == 0 &&
+        PyModule_AddFunctions(module, error_functions) == 0 &&
         PyModule_AddStringConstant(module, "version", lw_version()) == 0 &&
         add_type(module, &model_spec, "Model", &the_module.model_type) &&
         add_type(module, &solver_spec, "Solver", NULL) && add_type(module, &batch_spec, "Batch", NULL) &&

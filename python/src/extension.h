@@ -22,6 +22,7 @@ typedef struct extension {
     PyObject *empty, *asarray, *ascontiguousarray, *asfortranarray, *float64, *boolean;
     PyObject *plain_type,
         *plain_double; /* numpy's array, NULL if it is not known inside; the type of its doubles */
+    PyObject *fault;   /* the type of faults, lw.Fault */
     PyObject *error, *model_error, *file_error, *unsupported_error, *singular_error, *integration_error;
     PyObject *model_type;
 } extension;

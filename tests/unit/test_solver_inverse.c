@@ -1,7 +1,8 @@
-/* test_solver_inverse.c - inverse dynamics of a solver: closed forms by virtual work, drives that share, prescribing
- * drives, missing directions, wrong motions, wrong calls.
+/* test_solver_inverse.c - inverse dynamics of a solver: closed forms by virtual work, drives that share,
+ * prescribing drives, missing directions, wrong motions, wrong calls.
  */
 #include "problems.h"
+#include "random_model.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,7 +164,8 @@ static lw_model *four_bar_model(const char *motion) {
     return model;
 }
 
-/* The force of a prescribing drive is that of a driven joint in the same motion; the other joints add nothing. */
+/* The force of a prescribing drive is that of a driven joint in the same motion; the other joints add
+ * nothing. */
 static void prescribed_crank(void **state) {
     (void)state;
     const double t = 0.4;
@@ -335,12 +337,58 @@ static void basis_is_continuous(void **state) {
     lw_model_destroy(plain);
 }
 
+/* Unchecked, a tree whose joints are all driven takes the recursion: the same forces, which belong to the
+ * motion, and reactions and balance can be asked for afterwards. */
+static void trees_unchecked(void **state) {
+    (void)state;
+    int seen = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        lw_random random = random_seed(seed);
+        const random_tree tree = {
+            .bodies = 1 + (int)(seed % 8), .forces = seed % 2, .prescribed = seed % 5 == 0, .joint = -1};
+        lw_model *model = random_tree_model(&random, &tree);
+        const int nv = lw_model_v_size(model);
+        double q[80], v[80], vdot[80], tau[2][80], reactions[2][6 * 80], back[80], amount;
+        lw_error error = {0};
+        lw_status status[2];
+        random_state(&random, model, q, v);
+        random_vector(&random, nv, 1, vdot);
+        for (int unchecked = 0; unchecked < 2; unchecked++) {
+            lw_solver_options options;
+            lw_solver *solver;
+            lw_solver_defaults(model, &options);
+            options.unchecked = unchecked;
+            assert_int_equal(lw_solver_create(model, &options, NULL, &solver, &error), LW_OK);
+            status[unchecked] = lw_solver_inverse_dynamics(solver, 0.3, q, v, vdot, tau[unchecked], &error);
+            if (status[unchecked] == LW_OK) {
+                assert_int_equal(lw_solver_reactions(solver, reactions[unchecked], NULL, &error), LW_OK);
+                assert_int_equal(lw_solver_balance(solver, &amount, &error), LW_OK);
+                assert_true(amount < 1e-6);
+                assert_int_equal(lw_solver_accelerations(solver, 0.3, q, v, tau[unchecked], back, &error),
+                                 LW_OK);
+                if (!tree.prescribed) assert_true(relative_difference(vdot, back, nv) < 1e-6);
+            }
+            lw_solver_destroy(solver);
+        }
+        assert_int_equal(status[0], status[1]);
+        if (status[0] == LW_OK) {
+            seen++;
+            assert_true(relative_difference(tau[0], tau[1], nv) < 1e-11);
+            assert_true(relative_difference(reactions[0], reactions[1], 6 * lw_model_joint_count(model)) <
+                        1e-11);
+        }
+        lw_model_destroy(model);
+    }
+    assert_true(seen > 50);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parallelogram),     cmocka_unit_test(in_line),
         cmocka_unit_test(slider_crank),      cmocka_unit_test(prescribed_crank),
         cmocka_unit_test(missing_direction), cmocka_unit_test(wrong_motions),
         cmocka_unit_test(wrong_calls),       cmocka_unit_test(basis_is_continuous),
+        cmocka_unit_test(trees_unchecked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

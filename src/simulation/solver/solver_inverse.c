@@ -5,10 +5,12 @@
  * that belong to them are those of the method.
  *
  * Source   docs/theory/inverse_loops.md.
- * Cost     that of loop_inverse.c. No allocation after creation.
+ * Cost     that of loop_inverse.c; unchecked, of a tree whose joints are all driven, one recursion. No
+ *          allocation after creation.
  */
 #include "constraints/projective_criterion.h"
 #include "simulation/solver/solver_parts.h"
+#include <linkwork/tree.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -137,6 +139,13 @@ static lw_status not_finite(const char *what, int index, double value, lw_error 
     return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give finite numbers", "%s[%d] is %g", what, index, value);
 }
 
+/* Every motion of a tree whose joints are all driven is possible, and its forces are those of the
+ * recursion. */
+static bool all_of_a_tree(const lw_solver *s) {
+    return s->inverse->all && !s->model->closure_count && !s->model->constraint_count &&
+           !s->model->motion_count;
+}
+
 lw_status lw_solver_inverse_dynamics(lw_solver *s, double t, const double *q, const double *v,
                                      const double *vdot, double *tau, lw_error *error) {
     if (!s || !q || !v || !vdot || !tau)
@@ -154,10 +163,14 @@ lw_status lw_solver_inverse_dynamics(lw_solver *s, double t, const double *q, co
     memcpy(s->q, q, (size_t)model->nq * sizeof *q);
     memcpy(s->v, v, nv * sizeof *v);
     s->known = s->has_reactions = false;
-    lw_status status = lw_loop_inverse_solve(s->inverse, t, s->q, s->v, vdot, s->tau, &s->amount, error);
+    s->amount = NAN;
+    const bool tree = s->unchecked && all_of_a_tree(s);
+    lw_status status =
+        tree ? lw_tree_inverse_dynamics(model, s->inverse->data, t, s->q, s->v, vdot, s->tau, error)
+             : lw_loop_inverse_solve(s->inverse, t, s->q, s->v, vdot, s->tau, &s->amount, error);
     s->known = s->inverted = s->has_tau = status == LW_OK;
     if (!s->known) return status;
-    memcpy(s->vdot, s->inverse->vdot, nv * sizeof *s->vdot);
+    memcpy(s->vdot, tree ? vdot : s->inverse->vdot, nv * sizeof *s->vdot);
     memcpy(tau, s->tau, nv * sizeof *tau);
     return LW_OK;
 }
