@@ -271,8 +271,9 @@ static void refuse(lw_importer *importer, lw_import_format format) {
                         "this is neither URDF nor SDF nor MJCF");
 }
 
-/* Closures ask to be cut, so that the coordinates of the tree are those of the file. Beside a body without mass
- * that is not followed (src/model/graph.c), and the file has not asked: no request, then, and no warning. */
+/* Closures ask to be cut, so that the coordinates of the tree are those of the file. Beside a body without
+ * mass that is not followed (src/model/graph.c), and the file has not asked: no request, then, and no
+ * warning. */
 static void withdraw_cuts(lw_importer *importer) {
     lw_name_table light = {0};
     lw_spec *spec = importer->spec;

@@ -3,8 +3,9 @@
  * libxml2 reads the text and calls back for every tag. Its own tree has neither columns nor, for tags of
  * several lines, the right line, so that the tree is made here: the byte at which libxml2 stands behind a tag
  * is known, the tag begins at the last '<' before it (no attribute may hold one), and the attributes are
- * found in the text from there. libxml2 itself is asked for when the first text comes: xml_library.h. Files from elsewhere can do no harm: nothing is loaded, a declaration of an
- * entity ends the reading, and depth, number of elements and size are bounded.
+ * found in the text from there. libxml2 itself is asked for when the first text comes: xml_library.h. Files
+ * from elsewhere can do no harm: nothing is loaded, a declaration of an entity ends the reading, and depth,
+ * number of elements and size are bounded.
  *
  * Cost     O(bytes).
  */

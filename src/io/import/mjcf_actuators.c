@@ -2,11 +2,11 @@
  *
  * With the input u (clamped to ctrlrange), length L and rate L' of what is driven,
  *     F = (g0 + g1 L + g2 L') w + b0 + b1 L + b2 L',
- * clamped to forcerange, where w is u, or the activation, a state of its own: w' = u (integrator) or
- * (u - w) / T (filter); its rate is zero where it would leave actrange. On a hinge or slide L = gear q and the generalised force is gear F; a ball or free
- * joint takes gear_k F along its speeds, a tendon F along its length, a site gear F as force and torque in
- * its axes. Every input has the actuator's name, as a plain word, and begins with the control of the chosen
- * keyframe, or zero.
+ * clamped to forcerange, where w is u, or the activation, a state of its own: w' = u (integrator) or (u - w)
+ * / T (filter); its rate is zero where it would leave actrange. On a hinge or slide L = gear q and the
+ * generalised force is gear F; a ball or free joint takes gear_k F along its speeds, a tendon F along its
+ * length, a site gear F as force and torque in its axes. Every input has the actuator's name, as a plain
+ * word, and begins with the control of the chosen keyframe, or zero.
  *
  * motor, position, velocity, intvelocity, damper and cylinder are short ways to say general ones. As in
  * MuJoCo defaults of all of them fill one set of values, the outermost class first.

@@ -1,10 +1,10 @@
 /* xml_library.h - the functions of libxml2 that import_xml.c calls, and where they come from.
  *
- * libxml2 brings ICU along, whose thirty megabytes the dynamic linker would relocate at the start of every
- * program that is linked with Linkwork, though few of them ever read XML: 5.8 million instructions, a fifth of
- * the start of the program linkwork. So libxml2 is loaded when a file is imported:
- * xml_loaded.c. Where nothing can be loaded, as in a program that is linked statically, or where the package
- * has to name all its libraries, as a Python wheel, -DLINKWORK_LINK_LIBXML2=ON takes xml_linked.c instead.
+ * libxml2 brings ICU along, which the dynamic linker would relocate at the start of every program that is
+ * linked with Linkwork, though few of them ever read XML: 5.8 million instructions, a fifth of the start of
+ * the program linkwork. So libxml2 is loaded when a file is imported: xml_loaded.c. Where nothing can be
+ * loaded, as in a program that is linked statically, or where the package has to name all its libraries, as a
+ * Python wheel, -DLINKWORK_LINK_LIBXML2=ON takes xml_linked.c instead.
  *
  * The table is the caller's own, so that there is no global state. A library that was loaded stays until the
  * process ends, since libxml2 keeps data of threads; loading it again finds it.
