@@ -199,7 +199,7 @@ static void one_loop(int seed) {
 
 static void test_loops(void **state) {
     (void)state;
-    for (int seed = 0; seed < 240; seed++) one_loop(seed);
+    for (int seed = 0; seed < 440; seed++) one_loop(seed);
     print_message("%d directions compared, %d undecided\n", compared, undecided);
     assert_true(compared > 4 * undecided);
 }
