@@ -1,5 +1,5 @@
 /* derivatives.h - exact derivatives of the dynamics with respect to coordinates, speeds, forces, inputs and
- * user states, loops and constraints included.
+ * user states, loops and constraints included: of accelerations, of reactions, of the forces of drives.
  *
  * Columns for coordinates are motions: column k is the change per unit along the motion that speed k makes,
  * q displaced as lw_integrate_q does it, with the numbers in v kept. So there are nv of them, for quaternions
@@ -68,9 +68,9 @@ typedef struct lw_drive_derivatives {
     double *dstates;         /* nv x user states */
 } lw_drive_derivatives;
 
-/* Matrices are to be multiplied by changes (dq, dv, dvdot) that closures and constraints admit. Rows of joints
- * that are not driven are zero, and those of prescribed motions NAN. LW_ERROR_UNSUPPORTED: the forces are not
- * unique, since there are not as many driven coordinates as the mechanism has freedoms. */
+/* Matrices are to be multiplied by changes (dq, dv, dvdot) that closures and constraints admit. Rows of
+ * joints that are not driven are zero, and those of prescribed motions NAN. LW_ERROR_UNSUPPORTED: the forces
+ * are not unique, since there are not as many driven coordinates as the mechanism has freedoms. */
 LW_API lw_status lw_derivatives_of_drives(lw_derivatives *derivatives, double t, const double *q,
                                           const double *v, const double *vdot,
                                           const lw_drive_derivatives *out, lw_error *error);
@@ -85,7 +85,7 @@ typedef struct lw_reaction_derivatives {
     double *dstates;        /* 6 joints x user states */
 } lw_reaction_derivatives;
 
-/* Takes the memory for lw_derivatives_of_reactions, once: 12 numbers per body and column. */
+/* Takes the memory for lw_derivatives_of_reactions, once: 6 numbers per body and column. */
 LW_API lw_status lw_derivatives_prepare_reactions(lw_derivatives *derivatives, lw_error *error);
 /* Where a reaction is not unique, as where rows are redundant, its derivatives are NAN. dtau: with
  * accelerations that follow. Needs lw_derivatives_prepare_reactions; allocates nothing. */

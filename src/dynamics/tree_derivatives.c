@@ -95,8 +95,8 @@ static void mark_blocks(lw_tree_derivatives *d, const int *places) {
     const bool full = branches_act(d->model);
     const int nv = f->nv;
     const size_t blocks = (size_t)f->block_count;
-    unsigned char *inward = LW_NEW(d->arena, unsigned char, ((size_t)nv + 1) * blocks),
-                  *outward = LW_NEW(d->arena, unsigned char, ((size_t)nv + 1) * blocks);
+    unsigned char *inward = LW_NEW(d->arena, unsigned char, ((size_t)nv + 1) * blocks + 1),
+                  *outward = LW_NEW(d->arena, unsigned char, ((size_t)nv + 1) * blocks + 1);
     f->inward = inward, f->outward = outward;
     if (lw_arena_failed(d->arena)) return;
     for (int i = 0; i < nv; i++)
@@ -247,8 +247,8 @@ static inline void collect(const double *from, size_t stride, int count, double 
     for (int k = 0; k < count; k++) x[k] = from[(size_t)k * stride];
 }
 
-/* The three motions of a ball, from component `first` on, made at once; V, A of what carries them become those
- * behind them. */
+/* The three motions of a ball, from component `first` on, made at once; V, A of what carries them become
+ * those behind them. */
 static void pass_ball(lw_tree_derivatives *d, const lw_link *link, int first, const double *S,
                       const double *vdot, double V[6], double A[6]) {
     const size_t stride = (size_t)d->flat.motion_stride;

@@ -49,9 +49,9 @@ typedef struct lw_tree_derivatives {
      * columns, or NULL; quantities without derivatives are NAN and not refused. */
     const double *accelerations;
     bool tolerant;
-    /* For derivatives of reactions, or NULL: of the wrenches that act on bodies, 6 x (columns + 1) per body, 0 ..
-     * n, and of those in cut joints, the same per closure; the last column is the wrench itself; closure_of: per
-     * joint; */
+    /* For derivatives of reactions, or NULL: of the wrenches that act on bodies, 6 x (columns + 1) per body,
+     * 0 .. n, and of those in cut joints, the same per closure; the last column is the wrench itself;
+     * closure_of: per joint; */
     double *loads, *cut_loads;
     int *closure_of;
     /* and the wrenches of a unit of a row's multiplier: the row, the bodies, the wrench. */

@@ -1,6 +1,5 @@
-/* tree_derivatives_2.c - derivatives of a tree on vectors of two numbers, with the instructions that every 64-bit x86 and
- * ARM processor has
- * (tree_derivatives_kernels.h).
+/* tree_derivatives_2.c - derivatives of a tree on vectors of two numbers, with the instructions that every
+ * 64-bit x86 and ARM processor has (tree_derivatives_kernels.h).
  */
 #define LANES 2
 #include "dynamics/tree_derivatives_kernels.h"

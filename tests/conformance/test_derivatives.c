@@ -13,6 +13,7 @@
 #include "allocations.h"
 #include "differences.h"
 #include "random_loops.h"
+#include "simulation/solver/solver_derivatives.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -126,6 +127,43 @@ static void test_joints(void **state) {
                      &(random_tree){.bodies = 3, .forces = k > 1, .reversed = k % 2, .joint = type});
 }
 
+/* Vectors of every width that the processor has compute the same, but for rounding. */
+static void test_widths(void **state) {
+    (void)state;
+    const lw_tree_simd *widths[3] = {&lw_tree_simd_2};
+    int count = 1;
+    const lw_tree_simd *widest = lw_tree_simd_widest();
+    if (widest->width > 2) widths[count++] = &lw_tree_simd_4;
+    if (widest->width > 4) widths[count++] = &lw_tree_simd_8;
+    static double results[3][3 * NV * NV];
+    for (int seed = 0; seed < 60; seed++) {
+        lw_random random = random_seed(8000u + (uint64_t)seed);
+        lw_model *model = random_tree_model(&random, &(random_tree){.bodies = 1 + seed % 12,
+                                                                    .forces = seed % 2,
+                                                                    .prescribed = seed % 3 == 1,
+                                                                    .reversed = seed % 4 > 1,
+                                                                    .aligned = seed % 5 == 0,
+                                                                    .joint = -1});
+        const int nv = lw_model_v_size(model);
+        double q[2 * NV], v[NV];
+        lw_derivatives *derivatives;
+        random_state(&random, model, q, v);
+        assert_int_equal(lw_derivatives_create(model, NULL, NULL, &derivatives, NULL), LW_OK);
+        for (int k = 0; k < count; k++) {
+            derivatives->tree->simd = widths[k];
+            const lw_acceleration_derivatives out = {
+                .dq = results[k], .dv = results[k] + nv * nv, .dtau = results[k] + 2 * nv * nv};
+            assert_int_equal(lw_derivatives_of_accelerations(derivatives, 0.3, q, v, NULL, &out, NULL),
+                             LW_OK);
+            for (int part = 0; part < 3; part++)
+                assert_true(relative_difference(results[0] + part * nv * nv, results[k] + part * nv * nv,
+                                                nv * nv) < 1e-10);
+        }
+        lw_derivatives_destroy(derivatives);
+        lw_model_destroy(model);
+    }
+}
+
 /* --- loops ----------------------------------------------------------------------------------------- */
 
 static int compared, undecided;
@@ -199,7 +237,7 @@ static void one_loop(int seed) {
 
 static void test_loops(void **state) {
     (void)state;
-    for (int seed = 0; seed < 240; seed++) one_loop(seed);
+    for (int seed = 0; seed < 440; seed++) one_loop(seed);
     print_message("%d directions compared, %d undecided\n", compared, undecided);
     assert_true(compared > 4 * undecided);
 }
@@ -208,6 +246,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_joints),
         cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_widths),
         cmocka_unit_test(test_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

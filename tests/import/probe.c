@@ -1,8 +1,9 @@
 /* probe.c - states of an imported mechanism and its equations of motion, as JSON, for the judges.
  *
  * Call: import-probe FILE SEED STATES SIZE [base=free] [loops=joints] [key=NAME] [keep-fixed] [method=NAME]
+ *       [derivatives]
  * Random coordinates and speeds within +-SIZE of the initial ones, made to close loops; at each the mass
- * matrix of the spanning tree and the accelerations.
+ * matrix of the spanning tree and the accelerations, and of these the derivatives, if they are asked for.
  */
 #include "random_model.h"
 
@@ -50,8 +51,25 @@ static void randomise(const lw_model *model, lw_random *random, double size, dou
     random_speeds(model, random, size, v);
 }
 
+static void put_derivatives(const lw_model *model, const lw_solver_options *options, const double *q,
+                            const double *v) {
+    const size_t nv = (size_t)lw_model_v_size(model);
+    double *matrices = calloc(3 * nv * nv + 1, sizeof *matrices);
+    lw_derivatives *derivatives = NULL;
+    const lw_acceleration_derivatives out = {
+        .dq = matrices, .dv = matrices + nv * nv, .dtau = matrices + 2 * nv * nv};
+    if (lw_derivatives_create(model, options, NULL, &derivatives, NULL) != LW_OK ||
+        lw_derivatives_of_accelerations(derivatives, 0, q, v, NULL, &out, NULL) != LW_OK)
+        exit(1);
+    printf(", "), put("dq", out.dq, (int)(nv * nv));
+    printf(", "), put("dv", out.dv, (int)(nv * nv));
+    printf(", "), put("dtau", out.dtau, (int)(nv * nv));
+    lw_derivatives_destroy(derivatives);
+    free(matrices);
+}
+
 static void put_states(const lw_model *model, const lw_solver_options *options, int seed, int states,
-                       double size) {
+                       double size, bool derivatives) {
     const int nq = lw_model_q_size(model), nv = lw_model_v_size(model);
     double *q = calloc((size_t)nq + 1, sizeof *q), *v = calloc((size_t)nv + 1, sizeof *v),
            *a = calloc((size_t)nv + 1, sizeof *a), *mass = calloc((size_t)nv * (size_t)nv + 1, sizeof *mass);
@@ -74,6 +92,7 @@ static void put_states(const lw_model *model, const lw_solver_options *options, 
         printf("%s\n  {\"status\": %d, ", made_states ? "," : "", (int)status);
         put("q", q, nq), printf(", "), put("v", v, nv), printf(", "), put("a", a, nv), printf(", ");
         put("mass", mass, nv * nv);
+        if (derivatives) put_derivatives(model, options, q, v);
         printf("}");
         made_states++;
     }
@@ -88,9 +107,11 @@ int main(int argc, char **argv) {
     lw_import_options options;
     lw_import_defaults(&options);
     const char *method = NULL;
+    bool derivatives = false;
     for (int k = 5; k < argc; k++) {
         if (strcmp(argv[k], "base=free") == 0) options.base = LW_BASE_FREE;
         if (strcmp(argv[k], "loops=joints") == 0) options.loops = LW_LOOPS_JOINTS;
+        if (strcmp(argv[k], "derivatives") == 0) derivatives = true;
         if (strcmp(argv[k], "keep-fixed") == 0) options.keep_fixed = true;
         if (strncmp(argv[k], "key=", 4) == 0) options.key = argv[k] + 4;
         if (strncmp(argv[k], "method=", 7) == 0) method = argv[k] + 7;
@@ -127,7 +148,7 @@ int main(int argc, char **argv) {
     lw_solver_options solving;
     lw_solver_defaults(model, &solving);
     solving.method = method;
-    put_states(model, &solving, atoi(argv[2]), atoi(argv[3]), atof(argv[4]));
+    put_states(model, &solving, atoi(argv[2]), atoi(argv[3]), atof(argv[4]), derivatives);
     printf("}\n");
     lw_mobility_destroy(mobility);
     free(q), free(v);

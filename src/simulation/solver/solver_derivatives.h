@@ -50,7 +50,8 @@ void lw_derivatives_speeds(lw_derivatives *d, double *Y);
 /* dR1 into tree->T and dR2 into rows_by, at the state in data with accelerations vdot and forces tau (NULL:
  * none). */
 lw_status lw_derivatives_differentiate(lw_derivatives *d, double t, const double *tau, lw_error *error);
-/* After that: the rows that are kept, dimensionless, as columns: factors; N and the accelerations y of (33). */
+/* After that: the rows that are kept, dimensionless, as columns: factors; N and the accelerations y of
+ * (33). */
 void lw_derivatives_particular(lw_derivatives *d);
 
 #endif

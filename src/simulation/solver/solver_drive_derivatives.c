@@ -25,8 +25,8 @@ static lw_status not_unique(const lw_derivatives *d, int drives, int freedom, lw
         drives, freedom);
 }
 
-/* Columns first .. first + count - 1 of the right sides, of T or of M, into an nv x count matrix. `work` holds
- * the factors of N_D' (NULL in a tree, where every force is its own right side). */
+/* Columns first .. first + count - 1 of the right sides, of T or of M, into an nv x count matrix. `work`
+ * holds the factors of N_D' (NULL in a tree, where every force is its own right side). */
 static void give(lw_derivatives *d, const double *from, int stride, int first, int count,
                  const double *factors, const int *order, const int *drives, double *out) {
     const int nv = d->model->nv, nf = d->free_count, f = d->freedom;

@@ -1,4 +1,5 @@
-/* solver_reaction_derivatives.c - derivatives of the reactions in joints, along the accelerations that follow.
+/* solver_reaction_derivatives.c - derivatives of the reactions in joints, along the accelerations that
+ * follow.
  *
  *   W_i = sum over all that joint i carries of (f - loads)
  *   j carries i:  dW_i/dq_j = S_j x* F_i + I_i C_j + B_i P_j,   dW_i/dv_j = I_i D_j + B_i S_j
