@@ -64,9 +64,9 @@ typedef struct lw_new_start {
     const lw_setting *settings; /* parameters that get other values, as when the model was read */
     size_t setting_count;
 } lw_new_start;
-/* Writes a model file (YAML, which was read as this spec) with one more start, which the run then begins from;
- * all else stays as it was written, with its expressions, units and comments. LW_ERROR_UNSUPPORTED: the text has
- * no place for it, as where a section is repeated or has an anchor. */
+/* Writes a model file (YAML, which was read as this spec) with one more start, which the run then begins
+ * from; all else stays as it was written, with its expressions, units and comments. LW_ERROR_UNSUPPORTED: the
+ * text has no place for it, as where a section is repeated or has an anchor. */
 LW_API lw_status lw_write_with_start(const char *model, const lw_spec *spec, const lw_new_start *start,
                                      const char *path, lw_error *error);
 
@@ -124,8 +124,9 @@ LW_API lw_status lw_results_works(const char *path, const lw_model *model, doubl
                                   lw_error *error);
 /* Copies the rows of a results file from its first to that of time `until` into one that has just been
  * opened, so that the rows of a run that goes on from there follow; columns that the file lacks are unknown
- * there, but works of force elements, which would begin anew, must be known: LW_ERROR_FILE. ledger receives the energies of the last of these rows (NAN where it has none), rows their number;
- * results, ledger and rows may be NULL. */
+ * there, but works of force elements, which would begin anew, must be known: LW_ERROR_FILE. ledger receives
+ * the energies of the last of these rows (NAN where it has none), rows their number; results, ledger and rows
+ * may be NULL. */
 LW_API lw_status lw_results_go_on(lw_results *results, const char *path, double until, lw_ledger *ledger,
                                   long *rows, lw_error *error);
 
