@@ -32,6 +32,46 @@ LW_API lw_status lw_equilibrium_find(const lw_model *model, const lw_linearise_o
                                      lw_equilibrium **equilibrium, lw_error *error);
 LW_API void lw_equilibrium_destroy(lw_equilibrium *equilibrium);
 
+/* Positions of rest, by potential energy. */
+typedef struct lw_equilibria {
+    int count;
+    const lw_equilibrium *const *items;
+    const double *potential; /* energy of each, J */
+    int tried, reached;      /* starts from which a search began, and led to a position */
+} lw_equilibria;
+
+/* Different positions that are reached from the start of the options and from starts around it, `starts` in
+ * all, the same ones for the same arguments. What no start leads to is not found, unstable positions above
+ * all. */
+LW_API lw_status lw_equilibria_find(const lw_model *model, const lw_linearise_options *options, int starts,
+                                    lw_equilibria **equilibria, lw_error *error);
+LW_API void lw_equilibria_destroy(lw_equilibria *equilibria);
+
+/* Trim: `count` coordinates are to rest at these values (rad, m), and as many parameters or inputs are
+ * free. */
+typedef struct lw_trim_options {
+    lw_linearise_options state; /* where the search begins */
+    const char *const *held;    /* coordinates by name */
+    const double *values;
+    const char *const *freed; /* parameters and inputs by name, which begin with their values in the model */
+    int count;
+} lw_trim_options;
+
+typedef struct lw_trim {
+    bool converged;
+    int rounds, count;
+    const double *values; /* of what is free */
+    double off;           /* how far a coordinate is from its value, rad or parts of the longest arm */
+    const lw_equilibrium *equilibrium;
+    const lw_model *model; /* with these values */
+} lw_trim;
+
+/* LW_ERROR_ARGUMENT: a name is wrong. LW_ERROR_SINGULAR: on the way there is no position of rest, or the held
+ * coordinates do not depend on what is free. */
+LW_API lw_status lw_trim_find(const lw_model *model, const lw_trim_options *options, lw_trim **trim,
+                              lw_error *error);
+LW_API void lw_trim_destroy(lw_trim *trim);
+
 /* One vibration, or one motion that decays or grows without vibrating. */
 typedef struct lw_mode {
     double frequency;     /* |eigenvalue| / (2 pi), Hz: the undamped one if damping is small */

@@ -64,9 +64,9 @@ typedef struct lw_new_start {
     const lw_setting *settings; /* parameters that get other values, as when the model was read */
     size_t setting_count;
 } lw_new_start;
-/* Writes a model file (YAML, which was read as this spec) with one more start, which the run then begins from;
- * all else stays as it was written, with its expressions, units and comments. LW_ERROR_UNSUPPORTED: the text has
- * no place for it, as where a section is repeated or has an anchor. */
+/* Writes a model file (YAML, which was read as this spec) with one more start, which the run then begins
+ * from; all else stays as it was written, with its expressions, units and comments. LW_ERROR_UNSUPPORTED: the
+ * text has no place for it, as where a section is repeated or has an anchor. */
 LW_API lw_status lw_write_with_start(const char *model, const lw_spec *spec, const lw_new_start *start,
                                      const char *path, lw_error *error);
 

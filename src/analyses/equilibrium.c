@@ -259,7 +259,9 @@ static lw_status iterate(search *s, lw_error *error) {
         const double whole = size_of(s, s->step);
         /* Where nothing opposes a motion, a residual may remain that no step of Newton's removes. */
         const bool balanced = neutral == 0 || before <= 1e-9 * (weight + most);
-        bool done = whole <= 1e-13;
+        /* A start that is at rest in an unstable position but for rounding is taken as it is. */
+        const bool unstable = s->result.rounds == 0 && least < -1e-10 * most;
+        bool done = whole <= (unstable ? 1e-10 : 1e-13);
         if (!done && least >= -1e-10 * most && (balanced || neutral < s->work.speeds)) {
             if (newton(s, before)) continue;
             done = whole <= 1e-8; /* No part of so small a step helps: what is left is rounding. */

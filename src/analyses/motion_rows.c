@@ -1,6 +1,6 @@
 /* motion_rows.c - speeds and accelerations that a motion by rows does not give, by differences.
  *
- *   f'(t_i) = sum_j w_j f(t_j)    over the seven rows nearest to row i                                        (1)
+ *   f'(t_i) = sum_j w_j f(t_j)    over the seven rows nearest to row i                          (1)
  *
  * with the weights of the polynomial through them, for any distances of rows (Fornberg). The same over five
  * rows gives the estimate of the error. Speeds are the rates of coordinates; accelerations those of speeds,

@@ -1,6 +1,6 @@
 /* track_motion.c - a given motion brought to where closures and constraints hold.
  *
- *   minimise |x_S - d_S|  with  g x = b,    x = Q (y; z),  R'y = b,   min |T_S z + (Q (y; 0))_S - d_S|   (2, 3)
+ *   minimise |x_S - d_S|  with  g x = b,    x = Q (y; z),  R'y = b,   min |T_S z + (Q (y; 0))_S - d_S| (2, 3)
  *
  * x are changes of the free speeds' coordinates, of speeds or of accelerations, dimensionless; S those whose
  * motion is given, d what is still missing there; b what the rows lack. Positions are iterated (Newton and

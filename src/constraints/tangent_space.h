@@ -71,8 +71,8 @@ void lw_tangent_row(lw_tangent *tangent, int speed, double *x);
 /* Multipliers of the rows, in their own units, whose forces have the part in the range that x = Q'(e tau)
  * has. Rows that are not kept get zero. */
 void lw_tangent_multipliers(const lw_tangent *tangent, const double *x, double *lambda);
-/* The other way: the entries in the range of y = Q'x for the shortest x with g x = b, the right sides b of the
- * rows in their own units. Other entries of y stay. rest: room for one number per row. */
+/* The other way: the entries in the range of y = Q'x for the shortest x with g x = b, the right sides b of
+ * the rows in their own units. Other entries of y stay. rest: room for one number per row. */
 void lw_tangent_shortest(const lw_tangent *tangent, const double *b, double *rest, double *y);
 /* tau += factor * G'lambda for all speeds, in their own units. */
 void lw_tangent_forces(const lw_tangent *tangent, double factor, const double *lambda, double *tau);

@@ -240,10 +240,112 @@ static void refusals(void **state) {
     lw_model_destroy(bicycle);
 }
 
+static const char toggle[] =
+    "linkwork: 1\nname: toggle\nparameters: {k: 4 N*m/rad, rest: 0, load: 1}\ninputs: {push: 0}\n"
+    "bodies: {bob: {kind: point, mass: load, com: [0, 0, 1]}}\n"
+    "joints: {pin: {type: revolute, between: [ground, bob], point: [0, 0, 0], axis: [0, 1, 0], q: 0.5}}\n"
+    "forces:\n  s: {type: torsion, joint: pin, stiffness: k, damping: 0.2, free: rest}\n"
+    "  p: {type: drive, joint: pin, force: push}\n";
+
+/* An inverted pendulum on a weak spring falls to either side: k a = m g l sin a. */
+static void several(void **state) {
+    (void)state;
+    lw_model *model = text_model(toggle);
+    lw_linearise_options options;
+    lw_equilibria *all = NULL;
+    lw_error error = {0};
+    lw_linearise_defaults(model, &options);
+    double a = 2;
+    for (int k = 0; k < 50; k++) a -= (4 * a - 9.81 * sin(a)) / (4 - 9.81 * cos(a));
+    if (lw_equilibria_find(model, &options, 24, &all, &error) != LW_OK) fail_msg("%s", error.message);
+    assert_int_equal(all->tried, 24);
+    assert_int_equal(all->count, 2);
+    for (int k = 0; k < 2; k++) {
+        assert_true(all->items[k]->stable);
+        near(a, fabs(all->items[k]->q[0]), 1e-11);
+        near(2 * a * a + 9.81 * cos(a), all->potential[k], 1e-11);
+    }
+    assert_true(all->items[0]->q[0] * all->items[1]->q[0] < 0);
+    lw_equilibria_destroy(all);
+    assert_int_equal(lw_equilibria_find(model, &options, 0, &all, &error), LW_ERROR_ARGUMENT);
+    lw_model_destroy(model);
+    /* One that cannot rest has none. */
+    model = read_problem("bouncing_ball");
+    lw_linearise_defaults(model, &options);
+    assert_int_equal(lw_equilibria_find(model, &options, 3, &all, &error), LW_OK);
+    assert_int_equal(all->count, 0);
+    lw_equilibria_destroy(all);
+    lw_model_destroy(model);
+}
+
+static double trimmed(const lw_model *model, const char *held, double value, const char *freed, bool stable) {
+    lw_trim_options options = {
+        .held = (const char *[]){held}, .values = &value, .freed = (const char *[]){freed}, .count = 1};
+    lw_trim *trim = NULL;
+    lw_error error = {0};
+    lw_linearise_defaults(model, &options.state);
+    if (lw_trim_find(model, &options, &trim, &error) != LW_OK) fail_msg("%s: %s", freed, error.message);
+    assert_true(trim->converged && trim->off < 1e-8 && trim->equilibrium->converged);
+    assert_int_equal(trim->equilibrium->stable, stable);
+    const double found = trim->values[0];
+    lw_trim_destroy(trim);
+    return found;
+}
+
+static void trim(void **state) {
+    (void)state;
+    lw_model *model = text_model(toggle);
+    /* k (a - rest) = m g l sin a + push; unstable where k < m g l cos a */
+    near(9.81 * sin(1), trimmed(model, "pin", 1, "k", true), 1e-10);
+    near(1 - 9.81 * sin(1) / 4, trimmed(model, "pin", 1, "rest", false), 1e-10);
+    near(4 * 1.9 - 9.81 * sin(1.9), trimmed(model, "pin.q", 1.9, "push", true), 1e-10);
+    near(4 / (9.81 * sin(1)), trimmed(model, "pin", 1, "load", true), 1e-10);
+    double value = 1;
+    lw_trim_options options = {
+        .held = (const char *[]){"pin"}, .values = &value, .freed = (const char *[]){"kk"}, .count = 1};
+    lw_trim *none = NULL;
+    lw_error error = {0};
+    lw_linearise_defaults(model, &options.state);
+    assert_int_equal(lw_trim_find(model, &options, &none, &error), LW_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "no parameter and no input"));
+    options.held = (const char *[]){"pim"}, options.freed = (const char *[]){"k"};
+    assert_int_equal(lw_trim_find(model, &options, &none, &error), LW_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "no coordinate"));
+    lw_model_destroy(model);
+    /* The length of a spring in a loop, by which a platform lies level: two springs, two coordinates. */
+    model =
+        text_model("linkwork: 1\nname: platform\nparameters: {a: 0.3 m, b: 0.3 m, idle: 1}\n"
+                   "bodies:\n  slide: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0, 0, 0.5]}\n"
+                   "  table: {mass: 4, com: [0.1, 0, 0], inertia: [0.2, 0.3, 0.2], position: [0, 0, 0.5]}\n"
+                   "joints:\n  lift: {type: prismatic, between: [ground, slide], axis: [0, 0, 1]}\n"
+                   "  tilt: {type: revolute, between: [slide, table], point: [0, 0, 0.5], axis: [0, 1, 0]}\n"
+                   "forces:\n"
+                   "  left: {type: spring, between: [ground, table], points: [[-0.4, 0, 0], [-0.4, 0, 0.5]], "
+                   "length: a, stiffness: 900, damping: 5}\n"
+                   "  right: {type: spring, between: [ground, table], points: [[0.4, 0, 0], [0.4, 0, 0.5]], "
+                   "length: b, stiffness: 900, damping: 5}\n");
+    const double level[2] = {-0.02, 0};
+    options.held = (const char *[]){"lift", "tilt"}, options.values = level;
+    options.freed = (const char *[]){"a", "b"}, options.count = 2;
+    lw_linearise_defaults(model, &options.state);
+    if (lw_trim_find(model, &options, &none, &error) != LW_OK) fail_msg("%s", error.message);
+    assert_true(none->converged && none->equilibrium->stable);
+    /* Both carry 5 g in all, and 4 g 0.1 about the middle: F = k (free - 0.48). */
+    near(0.48 + (5 * 9.81 / 2 - 4 * 9.81 * 0.1 / 0.8) / 900, none->values[0], 1e-10);
+    near(0.48 + (5 * 9.81 / 2 + 4 * 9.81 * 0.1 / 0.8) / 900, none->values[1], 1e-10);
+    lw_trim_destroy(none);
+    options.freed = (const char *[]){"a", "idle"};
+    assert_int_equal(lw_trim_find(model, &options, &none, &error), LW_ERROR_SINGULAR);
+    assert_non_null(strstr(error.message, "do not depend on all that is free"));
+    lw_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hanging_mass), cmocka_unit_test(chains_of_masses), cmocka_unit_test(double_pendulum),
-        cmocka_unit_test(linkages),     cmocka_unit_test(refusals),         cmocka_unit_test(random_trees),
+        cmocka_unit_test(several),         cmocka_unit_test(trim),
+        cmocka_unit_test(hanging_mass),    cmocka_unit_test(chains_of_masses),
+        cmocka_unit_test(double_pendulum), cmocka_unit_test(linkages),
+        cmocka_unit_test(refusals),        cmocka_unit_test(random_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
