@@ -51,8 +51,8 @@ static void print_text(const lw_model *model, const lw_modes *modes) {
     printf("%d rigid-body modes, %d others%s\n", modes->rigid, modes->count,
            modes->undamped ? ", without damping" : "");
     if (modes->count > 0)
-        printf("\n%6s %16s %12s %16s %16s  moves most, body with most energy\n", "mode", "frequency, Hz", "damping",
-               "real part, 1/s", "imaginary");
+        printf("\n%6s %16s %12s %16s %16s  moves most, body with most energy\n", "mode", "frequency, Hz",
+               "damping", "real part, 1/s", "imaginary");
     for (int k = 0; k < modes->count; k++) {
         const lw_mode *mode = &modes->modes[k];
         const char *most = "";
@@ -77,14 +77,16 @@ static void print_text(const lw_model *model, const lw_modes *modes) {
 static int solve(const cli_command *command, cli_model *loaded, const request *asked) {
     cli_state state;
     lw_error error = {0};
+    if (asked->count != 0 && (asked->count < 1 || asked->count > 1e6 || asked->count != floor(asked->count)))
+        return cli_say(command, CLI_WRONG, "--count: %g is no number of modes; give 1 or more", asked->count);
     int result = cli_state_find(command, loaded, asked->method, asked->at, asked->equilibrium, &state);
     if (result == CLI_DONE && state.equilibrium && !state.equilibrium->converged)
         result = cli_say(command, CLI_FAILED, "no equilibrium is reached: %s", state.equilibrium->unbalanced);
     if (result == CLI_DONE) {
         lw_modes *modes = NULL;
-        lw_status status = asked->count > 0 ? lw_modes_lowest(loaded->model, &state.options, (int)asked->count,
-                                                               &modes, &error)
-                                             : lw_modes_find(loaded->model, &state.options, &modes, &error);
+        lw_status status = asked->count > 0 ? lw_modes_lowest(loaded->model, &state.options,
+                                                              (int)asked->count, &modes, &error)
+                                            : lw_modes_find(loaded->model, &state.options, &modes, &error);
         if (status != LW_OK) {
             result = cli_fault(command, status, &error);
         } else {

@@ -71,8 +71,7 @@ static bool share(answer *a, lw_mode *mode) {
     const lw_model *model = a->model;
     const int n = model->body_count;
     lw_data *data = a->work.derivatives->data;
-    double *energy = LW_NEW(a->work.arena, double, n + 1), total = 0, rotors = 0, mass = 0,
-           along[3] = {0};
+    double *energy = LW_NEW(a->work.arena, double, n + 1), total = 0, rotors = 0, mass = 0, along[3] = {0};
     if (!energy) return false;
     const double *parts[2] = {mode->shape, mode->imaginary};
     for (int part = 0; part < 2; part++) {
@@ -236,7 +235,8 @@ static lw_status few(answer *a, bool *done, lw_error *error) {
     const int nf = d->free_count, nv = a->model->nv;
     *done = false;
     if (a->most <= 0 || 4 * a->most > nf || d->rows || a->model->values.state_count > 0) return LW_OK;
-    double *full[3] = {a->vectors, a->vectors + (size_t)nv * (size_t)nv, a->vectors + 2 * (size_t)nv * (size_t)nv};
+    double *full[3] = {a->vectors, a->vectors + (size_t)nv * (size_t)nv,
+                       a->vectors + 2 * (size_t)nv * (size_t)nv};
     double *blocks[3] = {a->K, a->C, a->M};
     lw_status status = lw_solver_accelerations(d->solver, a->t, a->q, a->v, NULL, a->values, error);
     if (status == LW_OK)
@@ -245,7 +245,8 @@ static lw_status few(answer *a, bool *done, lw_error *error) {
     for (int part = 0; part < 3; part++)
         for (int i = 0; i < nf; i++)
             for (int j = 0; j < nf; j++)
-                blocks[part][i + (size_t)j * (size_t)nf] = full[part][(size_t)d->free[i] * (size_t)nv + (size_t)d->free[j]];
+                blocks[part][i + (size_t)j * (size_t)nf] =
+                    full[part][(size_t)d->free[i] * (size_t)nv + (size_t)d->free[j]];
     a->result.undamped = is_undamped(a, nf);
     if (!a->result.undamped) return LW_OK;
     for (int i = 0; i < nf; i++) take_imbalance(a, d->free[i], a->values[d->free[i]]);
@@ -300,8 +301,8 @@ static lw_status find(answer *a, const lw_linearise_options *options, lw_error *
     return a->result.undamped ? undamped(a, error) : damped(a, error);
 }
 
-static lw_status find_most(const lw_model *model, const lw_linearise_options *options, int most, lw_modes **modes,
-                           lw_error *error) {
+static lw_status find_most(const lw_model *model, const lw_linearise_options *options, int most,
+                           lw_modes **modes, lw_error *error) {
     if (modes) *modes = NULL;
     if (!model || !options || !modes || most < 0 || !isfinite(options->t) ||
         (options->q && !lw_finite(options->q, model->nq)))
