@@ -1,9 +1,9 @@
 /* view_mode.c - linkwork view MODEL --mode N: a shape of vibration, as an animation.
  *
- * The mechanism is displaced by a (x cos p - y sin p) with the real and imaginary parts x, y of the shape; p goes
- * through two turns in four seconds, whatever the frequency is. Closures hold for small motions only, so that
- * each position is assembled anew. The size a lets all joints together turn by no more than about 0.6 rad, or
- * slide by 0.6 of the longest arm.
+ * The mechanism is displaced by a (x cos p - y sin p) with the real and imaginary parts x, y of the shape; p
+ * goes through two turns in four seconds, whatever the frequency is. Closures hold for small motions only, so
+ * that each position is assembled anew. The size a lets all joints together turn by no more than about 0.6
+ * rad, or slide by 0.6 of the longest arm.
  */
 #include "view_mode.h"
 
