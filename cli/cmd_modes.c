@@ -77,6 +77,8 @@ static void print_text(const lw_model *model, const lw_modes *modes) {
 static int solve(const cli_command *command, cli_model *loaded, const request *asked) {
     cli_state state;
     lw_error error = {0};
+    if (asked->count != 0 && (asked->count < 1 || asked->count > 1e6 || asked->count != floor(asked->count)))
+        return cli_say(command, CLI_WRONG, "--count: %g is no number of modes; give 1 or more", asked->count);
     int result = cli_state_find(command, loaded, asked->method, asked->at, asked->equilibrium, &state);
     if (result == CLI_DONE && state.equilibrium && !state.equilibrium->converged)
         result = cli_say(command, CLI_FAILED, "no equilibrium is reached: %s", state.equilibrium->unbalanced);

@@ -4,6 +4,7 @@
 #include "load.h"
 #include "progress.h"
 #include "run_request.h"
+#include "view_mode.h"
 #include "view_picture.h"
 
 #include <math.h>
@@ -17,8 +18,9 @@ static const double large_page = 20e6, frames_per_second = 60, most_samples = 60
 typedef struct request {
     run_request run;
     const char *method, *record, *png, *size;
+    double mode;                /* 0: not given */
     double output, start, most; /* start: NAN if it is not given */
-    bool still, quiet;
+    bool still, equilibrium, quiet;
     cli_changes changes;
 } request;
 
@@ -131,6 +133,8 @@ static int view_model(const cli_command *command, const char *path, const reques
     options.as_given = true;
     if (status != LW_OK) {
         result = cli_fault(command, status, &error);
+    } else if (asked->mode > 0) {
+        result = view_mode(command, model, &options, q, asked->equilibrium, (int)asked->mode, out);
     } else if (asked->still) {
         status = lw_animation_create(model, asked->record ? asked->record : "coordinates", out, &error);
         if (status == LW_OK) status = film_start(model, *out, &options, q, v);
@@ -196,6 +200,10 @@ static int check_request(const cli_command *command, const request *asked, const
     if (files->count == 0)
         return cli_say(command, CLI_WRONG, "no model or results file given; the call is linkwork view %s",
                        command->arguments);
+    if (asked->mode != 0 && (asked->mode < 1 || asked->mode > 1e6 || asked->mode != floor(asked->mode)))
+        return cli_say(command, CLI_WRONG, "--mode: %g is no number of a mode; the first is 1", asked->mode);
+    if (asked->equilibrium && !(asked->mode > 0))
+        return cli_say(command, CLI_WRONG, "--equilibrium belongs to --mode; give e.g. --mode 1");
     bool results = false;
     for (int k = 0; k < files->count; k++) results |= is_results(files->items[k]);
     if (files->count == 2 && !(is_results(files->items[0]) && is_results(files->items[1])))
@@ -205,13 +213,13 @@ static int check_request(const cli_command *command, const request *asked, const
                        files->items[is_results(files->items[0])]);
     if (results &&
         (asked->method || asked->record || asked->run.integrator || asked->run.drift || asked->still ||
-         asked->run.end > 0 || asked->run.step > 0 || asked->run.tolerance > 0 || asked->output > 0 ||
-         asked->most > 0 || !isnan(asked->start) || asked->changes.settings.count > 0 ||
+         asked->mode > 0 || asked->run.end > 0 || asked->run.step > 0 || asked->run.tolerance > 0 ||
+         asked->output > 0 || asked->most > 0 || !isnan(asked->start) || asked->changes.settings.count > 0 ||
          asked->changes.inputs.count > 0 || asked->changes.begin))
         return cli_say(
             command, CLI_WRONG,
             "%s holds a run already; --method, --integrator, --drift, --step, --tol, --max-steps, --start, "
-            "--end, --output, --record, --set, --input, --begin and --still are for a model",
+            "--end, --output, --record, --set, --input, --begin, --mode and --still are for a model",
             files->items[0]);
     if (asked->run.out && strcmp(asked->run.out, "-") != 0 && !ends_with(asked->run.out, ".html") &&
         !ends_with(asked->run.out, ".htm") && !ends_with(asked->run.out, ".glb"))
@@ -308,6 +316,10 @@ static int view(const cli_command *command, int argc, char **argv) {
         CLI_PATH_OPTION(asked.changes),
         CLI_IMPORT_OPTIONS(asked.changes),
         {"still", NULL, "the assembled start only, without a run", NULL, .flag = &asked.still},
+        {"mode", "N", "mode N of small vibrations about the start, as linkwork modes lists them", "3",
+         .number = &asked.mode, .unit = "1"},
+        {"equilibrium", NULL, "with --mode: about the position of rest that is reached from the start", NULL,
+         .flag = &asked.equilibrium},
         {"png", "T", "also a picture at time T, s, through Chromium", "0.5", .text = &asked.png},
         {"size", "WxH", "of that picture, in pixels", "1280x800", .text = &asked.size},
         {"quiet", NULL, "print faults only", NULL, .flag = &asked.quiet},

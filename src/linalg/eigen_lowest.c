@@ -2,12 +2,12 @@
  *
  *   (K - s M) Y = M X,   K' = Y'K Y,  M' = Y'M Y,   K' Z = M' Z diag(w),   X = Y Z
  *
- * The shift s lies below all eigenvalues, which a Cholesky factor of K - s M proves: so the smallest come first,
- * negative ones too, and none is passed over, however often it repeats. With p vectors for `count` eigenvalues
- * vector k converges by (w_k - s) / (w_p+1 - s) in an iteration, and w_k by its square.
+ * The shift s lies below all eigenvalues, which a Cholesky factor of K - s M proves: so the smallest come
+ * first, negative ones too, and none is passed over, however often it repeats. With p vectors for `count`
+ * eigenvalues vector k converges by (w_k - s) / (w_p+1 - s) in an iteration, and w_k by its square.
  *
  * Source   B. N. Parlett, The symmetric eigenvalue problem (1998), 14 and 15.
- * Cost     n^3 / 3 for the factor, then 4 n^2 p per iteration; dense eigenvalues of p x p. Allocates.
+ * Cost     n^3 / 3 for the factor, then 10 n^2 p per iteration; dense eigenvalues of p x p. Allocates.
  */
 #include "linalg/dense.h"
 #include "linalg/eigen.h"
@@ -39,6 +39,23 @@ static void start(size_t count, double *X) {
     }
 }
 
+/* Columns of Y with Y'M Y = 1, by Gram and Schmidt twice: inverse iteration leaves random columns nearly
+ * parallel. MY follows. */
+static void orthonormal(int n, int p, double *Y, double *MY) {
+    for (int j = 0; j < p; j++) {
+        double *y = Y + (size_t)j * (size_t)n, *My = MY + (size_t)j * (size_t)n, size = 0;
+        for (int k = 0; k < 2 * j; k++) {
+            const double *x = Y + (size_t)(k % j) * (size_t)n, *Mx = MY + (size_t)(k % j) * (size_t)n;
+            double along = 0;
+            for (int i = 0; i < n; i++) along += Mx[i] * y[i];
+            for (int i = 0; i < n; i++) y[i] -= along * x[i], My[i] -= along * Mx[i];
+        }
+        for (int i = 0; i < n; i++) size += y[i] * My[i];
+        size = size > 0 ? 1 / sqrt(size) : 0;
+        for (int i = 0; i < n; i++) y[i] *= size, My[i] *= size;
+    }
+}
+
 bool lw_eigen_lowest(int n, const double *K, const double *M, int count, double *values, double *vectors,
                      double *most) {
     const int p = 2 * count + 8 < n ? 2 * count + 8 : n;
@@ -61,7 +78,11 @@ bool lw_eigen_lowest(int n, const double *K, const double *M, int count, double 
         for (int k = 0; below && !found && k < MOST_ITERATIONS; k++) {
             lw_dense_multiply(false, false, n, p, n, 1, M, X, 0, Y);
             lw_cholesky_solve(factors, n, S, p, Y);
-            lw_dense_multiply(false, false, n, p, n, 1, M, Y, 0, MY);
+            /* The first one's MY has lost digits with what it took off. */
+            for (int pass = 0; pass < 2; pass++) {
+                lw_dense_multiply(false, false, n, p, n, 1, M, Y, 0, MY);
+                orthonormal(n, p, Y, MY);
+            }
             lw_dense_multiply(true, false, p, p, n, 1, Y, MY, 0, Mp);
             lw_dense_multiply(false, false, n, p, n, 1, K, Y, 0, MY);
             lw_dense_multiply(true, false, p, p, n, 1, Y, MY, 0, Kp);

@@ -69,6 +69,25 @@ static void hanging_mass(void **state) {
     lw_model_destroy(model);
 }
 
+/* Equal masses on slides along x: parts of the energy are as the squares of the shape; effective masses of all
+ * modes are the whole mass, if both ends are fixed. */
+static void must_share(const lw_modes *modes, int masses, bool whole) {
+    double effective = 0;
+    for (int j = 0; j < modes->count; j++) {
+        const lw_mode *mode = &modes->modes[j];
+        double square = 0, sum = 0;
+        for (int i = 0; i < masses; i++) square += mode->shape[i] * mode->shape[i];
+        for (int i = 0; i < masses; i++) {
+            near(mode->shape[i] * mode->shape[i] / square, mode->energy[i], 1e-12);
+            sum += mode->energy[i];
+        }
+        near(1, sum, 1e-12);
+        near(0, mode->participation[1], 1e-12);
+        effective += mode->participation[0];
+    }
+    if (whole) near(1, effective, 1e-10);
+}
+
 /* n equal masses in a row between springs, with both ends fixed, free, or closed to a ring. */
 static void chains_of_masses(void **state) {
     (void)state;
@@ -115,7 +134,20 @@ static void chains_of_masses(void **state) {
         assert_int_equal(modes->rigid, kind > 0);
         assert_int_equal(modes->count, count);
         for (int j = 0; j < count; j++) near(expected[j], modes->modes[j].frequency, 1e-11);
+        must_share(modes, N, kind == 0);
         lw_modes_destroy(modes);
+        /* The lowest alone, the pairs of the ring among them. */
+        lw_linearise_options options;
+        lw_error error;
+        lw_linearise_defaults(model, &options);
+        assert_int_equal(lw_modes_lowest(model, &options, 3, &modes, &error), LW_OK);
+        assert_int_equal(modes->rigid, kind > 0);
+        assert_int_equal(modes->rigid + modes->count, 3);
+        assert_true(modes->undamped);
+        for (int j = 0; j < modes->count; j++) near(expected[j], modes->modes[j].frequency, 1e-11);
+        must_share(modes, N, false);
+        lw_modes_destroy(modes);
+        assert_int_equal(lw_modes_lowest(model, &options, 0, &modes, &error), LW_ERROR_ARGUMENT);
         lw_model_destroy(model);
     }
 }
