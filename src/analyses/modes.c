@@ -103,8 +103,8 @@ static bool share(answer *a, lw_mode *mode) {
     return true;
 }
 
-/* The motion of all speeds for one of the independent coordinates; with few modes of a tree these are its free
- * speeds. */
+/* The motion of all speeds for one of the independent coordinates; with few modes of a tree these are its
+ * free speeds. */
 static void expand(const answer *a, const double *x, double *out) {
     const lw_linear_work *w = &a->work;
     const lw_derivatives *d = w->derivatives;

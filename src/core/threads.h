@@ -2,8 +2,8 @@
  *
  * They are started once. In a job each has its own share of the chunks, the same in every job of that size,
  * so that its data stay in its cache; a thread that has finished its share takes chunks of the others. The
- * caller's thread is number 0 and works along. In a process that has been forked from the one that has started
- * them there are none of them, and the caller does everything.
+ * caller's thread is number 0 and works along. In a process that has been forked from the one that has
+ * started them there are none of them, and the caller does everything.
  */
 #ifndef LW_THREADS_H
 #define LW_THREADS_H

@@ -11,8 +11,8 @@ typedef struct lw_cvode {
     void *memory; /* CVODE's memory block. */
 } lw_cvode;
 
-/* formula: CV_ADAMS or CV_BDF. size: of the integrator's own struct, which begins with lw_cvode. attach gives CVODE the solver of the implicit equations; it returns false when
- * memory is out. */
+/* formula: CV_ADAMS or CV_BDF. size: of the integrator's own struct, which begins with lw_cvode. attach gives
+ * CVODE the solver of the implicit equations; it returns false when memory is out. */
 lw_status lw_cvode_create(const lw_integrator *integrator, size_t size, int formula,
                           bool (*attach)(lw_cvode *run), lw_system *system,
                           const lw_integrator_options *options, double t, const double *y,

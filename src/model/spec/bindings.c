@@ -501,8 +501,8 @@ static void take_over(lw_spec *spec, const double *results) {
     }
 }
 
-/* Computes the new values of all parameters: those that are set, and those whose expressions depend on them, in
- * the order of their evaluation. */
+/* Computes the new values of all parameters: those that are set, and those whose expressions depend on them,
+ * in the order of their evaluation. */
 static lw_status renew_parameters(const change *c, const bool *set, const double *values) {
     const lw_spec *spec = c->spec;
     for (size_t k = 0; k < spec->parameter_count; k++)
