@@ -134,7 +134,8 @@ static bool shape(answer *a, lw_mode *mode, const double *x, const double *y) {
         re[k] = (r * c + i * s) / (turn * most);
         im[k] = (i * c - r * s) / (turn * most);
     }
-    if (largest >= 0) re[largest] = w->slides[largest] ? a->length : 1, im[largest] = 0; /* without rounding */
+    if (largest >= 0)
+        re[largest] = w->slides[largest] ? a->length : 1, im[largest] = 0; /* without rounding */
     mode->shape = re, mode->imaginary = im;
     return share(a, mode);
 }

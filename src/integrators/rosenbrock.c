@@ -16,8 +16,8 @@
  * which is of order 3, too, and does not see what has died out within the step.
  *
  * Source   docs/theory/linearly_implicit.md; J. Rang, L. Angermann, New Rosenbrock W-methods of order 3 for
- *          partial differential algebraic equations of index 1, BIT 45 (2005) 761-787; the form (1-3): Hairer,
- *          Wanner, Solving ordinary differential equations II (1996), IV.7.
+ *          partial differential algebraic equations of index 1, BIT 45 (2005) 761-787; the form (1-3):
+ *          Hairer, Wanner, Solving ordinary differential equations II (1996), IV.7.
  * Cost     per step one J, one factorisation, four solutions and 7 evaluations (6 without projection); by
  *          differences, one evaluation more for each state. No allocation but in create.
  */
