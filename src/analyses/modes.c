@@ -120,12 +120,13 @@ static bool shape(answer *a, lw_mode *mode, const double *x, const double *y) {
     const int nv = a->model->nv;
     double *re = LW_NEW(w->arena, double, nv + 1), *im = LW_NEW(w->arena, double, nv + 1), most = 0, c = 1,
            s = 0;
+    int largest = -1;
     if (!re || !im) return false;
     expand(a, x, re);
     if (y) expand(a, y, im);
     for (int k = 0; k < nv; k++) {
         const double size = hypot(re[k], im[k]) / (w->slides[k] ? a->length : 1);
-        if (size > most * (1 + 1e-9)) most = size, c = re[k], s = im[k];
+        if (size > most * (1 + 1e-9)) most = size, c = re[k], s = im[k], largest = k;
     }
     const double turn = hypot(c, s);
     for (int k = 0; k < nv && most > 0; k++) { /* divided by the largest entry's direction and size */
@@ -133,6 +134,8 @@ static bool shape(answer *a, lw_mode *mode, const double *x, const double *y) {
         re[k] = (r * c + i * s) / (turn * most);
         im[k] = (i * c - r * s) / (turn * most);
     }
+    if (largest >= 0)
+        re[largest] = w->slides[largest] ? a->length : 1, im[largest] = 0; /* without rounding */
     mode->shape = re, mode->imaginary = im;
     return share(a, mode);
 }

@@ -130,6 +130,15 @@ expect 2 linearise "$work/mass.yaml" --coordinate w
 says err "no free coordinate"
 expect 2 linearise "$work/mass.yaml" --coordinate z --coordinate z
 says err "2 coordinates are named"
+expect 2 modes "$work/mass.yaml" --count 1.5
+says err "no number of modes"
+expect 0 modes "$source_dir/problems/chain/model.yaml" --count 3
+expect 0 view "$source_dir/problems/double_pendulum/model.yaml" --mode 2 --equilibrium --out "$work/mode.html"
+grep -q "mode 2: " "$work/mode.html" || fail "the page does not name the mode"
+expect 2 view "$source_dir/problems/double_pendulum/model.yaml" --mode 3 --out "$work/mode.html"
+says err "there are 2 modes"
+expect 2 view "$source_dir/problems/double_pendulum/model.yaml" --equilibrium --out "$work/mode.html"
+says err "belongs to --mode"
 expect 2 modes "$source_dir/problems/bicycle/model.yaml"
 says err "wheels roll"
 expect 2 equilibrium "$source_dir/problems/series_damper/model.yaml"
