@@ -23,7 +23,7 @@
 const lw_tree_simd *lw_tree_simd_widest(void) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return &lw_tree_simd_8;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &lw_tree_simd_4;
+    if (__builtin_cpu_supports("avx2")) return &lw_tree_simd_4;
 #endif
     return &lw_tree_simd_2;
 }

@@ -93,3 +93,18 @@ expect 1 inverse "$work/arm.yaml" --motion "$work/none.csv"
 echo "x,shoulder" >"$work/bad.csv"
 expect 1 inverse "$work/arm.yaml" --motion "$work/bad.csv"
 says err "not the time t"
+# An event that changes a parameter on the way makes another mechanism of it, which the model is not.
+cat >"$work/change.yaml" <<'YAML'
+linkwork: 1
+name: a spring that softens
+parameters: {k: 50 N/m}
+bodies: {block: {mass: 2 kg, inertia: [1, 1, 1]}}
+joints: {slide: {type: prismatic, between: [ground, block], axis: [1, 0, 0], q: 0.1}}
+forces:
+  spring: {type: drive, joint: slide, force: -k*q}
+events: {soft: {when: t - 0.5, do: {set: {k: 20}}}}
+run: {end: 1}
+YAML
+expect 0 run "$work/change.yaml" --quiet --record "joint, accelerations, parameter" --out "$work/change.csv"
+expect 1 inverse "$work/change.yaml" --motion "$work/change.csv"
+says err "parameter k is 20 at t = 0.5"

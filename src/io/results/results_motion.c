@@ -120,6 +120,38 @@ static void release(kept_motion *m) {
     free(m->inputs);
 }
 
+/* The column of a parameter in a results file; -1 if there is none. */
+static int parameter_column(const lw_model *model, const lw_results_table *table, int parameter) {
+    char name[LW_QUANTITY_NAME];
+    lw_state_quantity quantity;
+    lw_quantity_make(model, LW_Q_PARAMETER, parameter, 0, &quantity);
+    lw_quantity_print(model, &quantity, name);
+    return lw_results_table_column(table, name);
+}
+
+/* Parameters are the model's here: a file in which an event has given one another value tells of another
+ * mechanism from there on. */
+static lw_status check_parameters(const lw_model *model, const lw_results_table *table, const char *path,
+                                  lw_error *error) {
+    for (int p = 0; p < model->parameter_names.count; p++) {
+        const int column = parameter_column(model, table, p);
+        for (size_t i = 0; column >= 0 && i < table->row_count; i++) {
+            const double value = table->columns[column].values[i];
+            char message[200], remedy[200];
+            if (!isfinite(value) || value == model->parameter_values[p]) continue;
+            snprintf(message, sizeof message, "parameter %.60s is %.9g at t = %.9g, and %.9g in the model",
+                     model->parameter_names.names[p], value, table->columns[0].values[i],
+                     model->parameter_values[p]);
+            snprintf(
+                remedy, sizeof remedy,
+                "take the rows in which it has one value, with --set %.60s=%.9g, or leave the column away",
+                model->parameter_names.names[p], value);
+            return fault(error, path, remedy, message);
+        }
+    }
+    return LW_OK;
+}
+
 lw_status lw_motion_table_read(const char *path, const lw_model *model, lw_motion_table **motion,
                                lw_error *error) {
     if (motion) *motion = NULL;
@@ -140,10 +172,16 @@ lw_status lw_motion_table_read(const char *path, const lw_model *model, lw_motio
     if (status == LW_OK && !reserve(model, 1, &none)) status = lw_out_of_memory(error);
     if (status == LW_OK) status = find_places(model, table, path, &none, places, &count, error);
     release(&none);
+    const bool results = status == LW_OK && lw_is_results(path);
+    for (int p = 0; results && p < model->parameter_names.count; p++) {
+        const int column = parameter_column(model, table, p);
+        if (column >= 0) table->columns[column].wanted = true;
+    }
     if (status == LW_OK) {
         table->columns[0].wanted = true;
         status = lw_results_table_read(table, error);
     }
+    if (results && status == LW_OK) status = check_parameters(model, table, path, error);
     if (status == LW_OK && (table->row_count < 1 || table->row_count > 100000000))
         status = fault(error, path, "give rows with times and coordinates", "it has no rows");
     if (status == LW_OK && !reserve(model, table->row_count, m)) status = lw_out_of_memory(error);
