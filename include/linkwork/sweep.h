@@ -54,13 +54,14 @@ typedef struct lw_sweep_options {
 /* A plan from a file (YAML; docs/sweep.md): its lists and numbers, which live as long as it does. Faults go
  * into the report; *plan is NULL then. */
 typedef struct lw_sweep_plan lw_sweep_plan;
+/* Reads the keys vary, measure, runs, seed, design, correlate. */
 LW_API lw_status lw_sweep_plan_read(const char *path, lw_report *report, lw_sweep_plan **plan);
 LW_API void lw_sweep_plan_destroy(lw_sweep_plan *plan);
 LW_API const lw_sweep_options *lw_sweep_plan_options(const lw_sweep_plan *plan);
 
+#define LW_SWEEP_MOST UINT64_C(1000000000)
 /* Reads the plan, and tries whether the model compiles with the values of the first run. The spec is copied.
  * LW_ERROR_ARGUMENT: the plan is wrong, or has more than LW_SWEEP_MOST runs. */
-#define LW_SWEEP_MOST UINT64_C(1000000000)
 LW_API lw_status lw_sweep_create(const lw_spec *spec, const lw_sweep_options *options, lw_sweep **sweep,
                                  lw_error *error);
 LW_API void lw_sweep_destroy(lw_sweep *sweep);
@@ -106,11 +107,11 @@ LW_API void lw_sweep_worker_destroy(lw_sweep_worker *worker);
 LW_API lw_status lw_sweep_worker_run(lw_sweep_worker *worker, uint64_t run, lw_sweep_row *row,
                                      bool (*interrupted)(void *context), void *context, lw_error *error);
 
+typedef struct lw_sweep_file lw_sweep_file;
 /* The file of a sweep, .csv or .h5: one row for each run, in the order of runs. Rows may come in any order;
  * they are in the file within two seconds, but those of a CSV file wait for the runs before them. A file that
  * is there already is refused, unless it is gone on with: then it must be that of the same plan, and what it
  * holds is not computed again. */
-typedef struct lw_sweep_file lw_sweep_file;
 LW_API lw_status lw_sweep_file_open(const lw_sweep *sweep, const char *path, bool resume,
                                     lw_sweep_file **file, lw_error *error);
 /* Is this run in the file? */

@@ -430,7 +430,8 @@ static lw_status read_correlations(reader *r, const lw_sweep_options *options) {
     if (!d->mix) return lw_out_of_memory(r->error);
     for (int k = 0; k < n; k++) d->mix[k * n + k] = 1;
     for (size_t c = 0; c < options->correlation_count; c++) {
-        const char *text = options->correlations[c], *sign = strchr(text, '='), *names[3];
+        const char *text = options->correlations[c] ? options->correlations[c] : "";
+        const char *sign = strchr(text, '='), *names[3];
         char object[112];
         snprintf(object, sizeof object, "correlate \"%.80s\"", text);
         int of[2] = {-1, -1}, count = 0;

@@ -153,13 +153,13 @@ static lw_status read_plan(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_
 
 lw_status lw_sweep_create(const lw_spec *spec, const lw_sweep_options *options, lw_sweep **sweep,
                           lw_error *error) {
+    if (sweep) *sweep = NULL;
     if (!spec || !options || !sweep || (options->vary_count > 0 && !options->vary) ||
         (options->measure_count > 0 && !options->measures) ||
         (options->correlation_count > 0 && !options->correlations))
         return lw_call_needs("a spec, options with the lists they count, and a place for the sweep", error);
     if (options->measure_count > 1000000)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "take fewer", "there are too many measures");
-    *sweep = NULL;
     lw_arena *arena = lw_arena_create(NULL);
     lw_sweep *s = LW_NEW(arena, lw_sweep, 1);
     if (!s) {

@@ -33,7 +33,7 @@ missing=$(comm -23 "$work/used" "$work/declared")
 
 # Every function is called wrongly by a test.
 while read -r name; do
-    grep -q "\b$name(" "$source"/tests/unit/test_misuse.c "$source"/tests/unit/test_bad_indices.c ||
+    grep -q "\b$name(" "$source"/tests/unit/test_misuse.c "$source"/tests/unit/test_misuse_runs.c "$source"/tests/unit/test_bad_indices.c ||
         { echo "$name is in no table of misuses: tests/unit/test_misuse.c" >&2; exit 1; }
 done <"$work/declared"
 

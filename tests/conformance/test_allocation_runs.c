@@ -156,10 +156,15 @@ static void simulations(void **state) {
         lw_model *model = read_problem(problems[p]);
         for (int m = 0; m < lw_method_count(); m++)
             for (int i = 0; i < 5; i++) {
-                /* Large models, on which dense methods take seconds: one integrator for each method, and by
-                 * energy-momentum those that have such steps. */
+                /* Steps of rosenbrock by differences take an evaluation for each state: models with many
+                 * bodies by the two methods that have exact derivatives. Large models, on which dense methods
+                 * take seconds: one integrator for each method, and by energy-momentum those that have such
+                 * steps. */
+                const char *method = lw_method_at(m).name;
+                const bool exact = strcmp(method, "tree") == 0 || strcmp(method, "rcr") == 0;
+                if (i == 4 && lw_model_body_count(model) > 6 && !exact) continue;
                 if (lw_model_body_count(model) > 30 && (i == 4 || (i < 2 && i != m % 2))) continue;
-                run += watch_simulation(model, problems[p], lw_method_at(m).name, integrators[i]);
+                run += watch_simulation(model, problems[p], method, integrators[i]);
             }
         lw_model_destroy(model);
     }

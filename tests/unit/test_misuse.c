@@ -3,7 +3,8 @@
  * header says, never a crash.
  *
  * Each misuse runs in a process of its own, so that one that crashes is told by its text and does not hide
- * the others. spec.h and model.h have tables of indices of their own in test_bad_indices.c.
+ * the others. spec.h and model.h have tables of indices of their own in test_bad_indices.c, sweeps, rollouts and
+ * analyses are in test_misuse_runs.c.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <linkwork/linkwork.h>
@@ -16,10 +17,9 @@
 
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+
+#include "misuse_support.h"
 
 static const char pendulum[] =
     "linkwork: 1\n"
@@ -169,21 +169,6 @@ static bool refuses_sweep(int speed, double from, double to, int intervals) {
 }
 static bool is_nan(lw_energy energy) { return isnan(energy.kinetic) && isnan(energy.potential); }
 static bool same(double x, double y) { return x == y; }
-/* A call that returns nothing has done nothing. */
-#define QUIET(call) ((call), true)
-
-/* The text of a misuse goes to the parent before it happens, so that it is known after a crash. */
-static int told;
-static void tell(const char *what) {
-    if (write(told, what, strlen(what)) < 0) _exit(2);
-}
-
-#define ARGUMENT(call) MISUSE((call) == LW_ERROR_ARGUMENT)
-#define MISUSE(expression)                                                                                   \
-    case __COUNTER__:                                                                                        \
-        tell(#expression);                                                                                   \
-        return (expression);
-
 enum { BEFORE = __COUNTER__ + 1 };
 static bool misuse(int number_of_case) {
     switch (number_of_case + BEFORE) {
@@ -893,30 +878,8 @@ enum { MISUSES = __COUNTER__ - BEFORE };
 
 static void every_misuse_has_an_answer(void **state) {
     (void)state;
-    int failed = 0;
     set_up();
-    for (int k = 0; k < MISUSES; k++) {
-        int said[2], end = 0;
-        char name[256] = "";
-        assert_int_equal(pipe(said), 0);
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL};
-            for (size_t c = 0; c < sizeof crashes / sizeof *crashes; c++)
-                signal(crashes[c], SIG_DFL); /* not cmocka's */
-            told = said[1];
-            _exit(misuse(k) ? 0 : 1);
-        }
-        close(said[1]);
-        ssize_t length = read(said[0], name, sizeof name - 1);
-        close(said[0]);
-        assert_int_equal(waitpid(child, &end, 0), child);
-        if (WIFEXITED(end) && WEXITSTATUS(end) == 0) continue;
-        failed++;
-        print_message("misuse %d, %s%s\n", k, length > 0 ? name : "",
-                      WIFSIGNALED(end) ? " CRASHES" : " is answered wrongly");
-    }
+    const int failed = misuses_failed(MISUSES, misuse);
     tear_down();
     print_message("%d misuses\n", (int)MISUSES);
     assert_true(MISUSES >= 150);
