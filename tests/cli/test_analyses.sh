@@ -158,3 +158,15 @@ expect 2 linearise "$source_dir/tests/import/mjcf/paths.xml" --key om
 says err 'did you mean "on"'
 expect 1 equilibrium "$source_dir/tests/import/tree.urdf" --base free
 says err "root.z accelerates by -9.81"
+
+# An imported limit of more than a turn is written with its unit, so that nobody asks whether degrees are meant.
+cat >"$work/turns.urdf" <<'XML'
+<robot name="turns"><link name="a"/>
+  <link name="b"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
+    <limit lower="-9" upper="9" effort="1" velocity="1"/></joint></robot>
+XML
+expect 0 import "$work/turns.urdf" --out "$work/turns.yaml"
+grep -q "limits: \[-9 rad, 9 rad\]" "$work/turns.yaml" || fail "limits without unit: $(cat "$work/turns.yaml")"
+expect 0 check "$work/turns.yaml"
+says out "0 errors, 0 warnings"

@@ -135,6 +135,27 @@ static void put_values(lw_writer *w, const char *key, const double *values, int 
     }
 }
 
+/* Writes a coordinate; an angle of more than a turn with its unit, so that nobody takes it for degrees. */
+static void put_angle_or_length(lw_writer *w, double value, bool turns) {
+    const double turn = 6.2831853071795865;
+    lw_put_number(w, value);
+    if (turns && fabs(value) > turn) lw_put(w, " rad");
+}
+
+/* Writes a coordinate of each motion of a joint whose motions are slides and turns. */
+static void put_coordinates(lw_writer *w, const char *key, const lw_joint_spec *joint, const double *values,
+                            int count) {
+    lw_put_key(w, key);
+    if (count > 1) lw_put(w, "[");
+    for (int k = 0; k < count; k++) {
+        size_t part = w->length;
+        if (k > 0) lw_put(w, ", ");
+        put_angle_or_length(w, values[k], lw_joint_type_turns(joint->type, k));
+        if (k > 0) lw_fit(w, part);
+    }
+    if (count > 1) lw_put(w, "]");
+}
+
 static void put_motion(lw_writer *w, const char *const *motion, int count) {
     bool any = false;
     for (int k = 0; k < count; k++) any = any || motion[k];
@@ -147,25 +168,26 @@ static void put_motion(lw_writer *w, const char *const *motion, int count) {
 }
 
 /* Writes one limit: null is none. */
-static void put_limit(lw_writer *w, double limit) {
+static void put_limit(lw_writer *w, double limit, bool turns) {
     if (isfinite(limit))
-        lw_put_number(w, limit);
+        put_angle_or_length(w, limit, turns);
     else
         lw_put(w, "null");
 }
 
-static void put_limits(lw_writer *w, const double (*limits)[2], int count) {
+static void put_limits(lw_writer *w, const lw_joint_spec *joint, int count) {
     lw_put_key(w, "limits");
     for (int k = 0; k < count; k++) {
+        const bool turns = lw_joint_type_turns(joint->type, k);
         if (count > 1) lw_put(w, k ? ", " : "[");
         size_t part = w->length;
-        if (lw_nothing(limits[k], 2)) {
+        if (lw_nothing(joint->limits[k], 2)) {
             lw_put(w, "null");
         } else {
             lw_put(w, "[");
-            put_limit(w, limits[k][0]);
+            put_limit(w, joint->limits[k][0], turns);
             lw_put(w, ", ");
-            put_limit(w, limits[k][1]);
+            put_limit(w, joint->limits[k][1], turns);
             lw_put(w, "]");
         }
         if (k > 0) lw_fit(w, part);
@@ -174,10 +196,10 @@ static void put_limits(lw_writer *w, const double (*limits)[2], int count) {
 }
 
 /* Writes rotors, zeros, limits and stops. */
-static void put_coordinates(lw_writer *w, const lw_joint_spec *joint, int count) {
+static void put_extras(lw_writer *w, const lw_joint_spec *joint, int count) {
     if (!lw_nothing(joint->armature, (size_t)count)) put_values(w, "armature", joint->armature, count);
-    if (!lw_nothing(joint->zero, (size_t)count)) put_values(w, "zero", joint->zero, count);
-    if (!lw_nothing(joint->limits[0], 2 * (size_t)count)) put_limits(w, joint->limits, count);
+    if (!lw_nothing(joint->zero, (size_t)count)) put_coordinates(w, "zero", joint, joint->zero, count);
+    if (!lw_nothing(joint->limits[0], 2 * (size_t)count)) put_limits(w, joint, count);
     if (joint->stop == LW_STOP_NONE) return;
     lw_put_key(w, "stop");
     lw_open(w);
@@ -200,10 +222,13 @@ static void put_joint(lw_writer *w, const lw_joint_spec *joint) {
     put_geometry(w, joint);
     if (lw_joint_describe(joint->type)->screws) lw_write_number(w, "lead", joint->lead);
     bool moves = lw_joint_type_v(joint->type, axes) > 0;
-    if (joint->has_q && moves) put_values(w, "q", joint->q, lw_joint_type_q(joint->type, axes));
+    const bool ball = lw_joint_describe(joint->type)->ball;
+    if (joint->has_q && moves && ball) put_values(w, "q", joint->q, lw_joint_type_q(joint->type, axes));
+    if (joint->has_q && moves && !ball)
+        put_coordinates(w, "q", joint, joint->q, lw_joint_type_q(joint->type, axes));
     if (joint->has_v && moves) put_values(w, "v", joint->v, lw_joint_type_v(joint->type, axes));
     put_motion(w, joint->motion, lw_joint_type_v(joint->type, axes));
-    if (!lw_joint_describe(joint->type)->ball) put_coordinates(w, joint, lw_joint_type_v(joint->type, axes));
+    if (!ball) put_extras(w, joint, lw_joint_type_v(joint->type, axes));
     if (!lw_nothing(joint->compliance, 2)) {
         lw_put_key(w, "compliance");
         lw_open(w);
