@@ -128,6 +128,27 @@ static lw_status check_names(const lw_sweep *sweep, lw_error *error) {
     return LW_OK;
 }
 
+/* Methods and integrators that vary must exist; whether they take the model is known run by run. */
+static lw_status check_texts(const lw_sweep *sweep, const lw_model *model, lw_error *error) {
+    lw_status status = LW_OK;
+    for (int k = 0; k < sweep->design.variable_count; k++) {
+        const lw_vary_target target = sweep->design.variables[k].target;
+        if (target != LW_VARY_METHOD && target != LW_VARY_INTEGRATOR) continue;
+        for (int i = 0; lw_sweep_text(sweep, k, i) && status == LW_OK; i++) {
+            lw_run_options options;
+            lw_run_defaults(model, &options);
+            const char *text = lw_sweep_text(sweep, k, i);
+            if (strcmp(text, "auto") == 0) continue;
+            if (target == LW_VARY_METHOD)
+                options.method = text;
+            else
+                options.integrator = text;
+            status = lw_run_check(model, &options, error);
+        }
+    }
+    return status;
+}
+
 static lw_status read_plan(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_options *options,
                            lw_error *error) {
     lw_sweep_worker *worker = NULL;
@@ -139,6 +160,7 @@ static lw_status read_plan(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_
     if (status == LW_OK && !sweep->measures) status = lw_out_of_memory(error);
     if (status == LW_OK) status = lw_sweep_worker_create(sweep, &worker, error);
     if (status == LW_OK) status = first_model(worker, &model, error);
+    if (status == LW_OK) status = check_texts(sweep, model, error);
     for (size_t k = 0; k < options->measure_count && status == LW_OK; k++) {
         status = lw_sweep_measure_read(model, options->measures[k] ? options->measures[k] : "", sweep->arena,
                                        &sweep->measures[k], error);

@@ -98,6 +98,8 @@ expect 2 sweep "$work/pendulum.yaml"
 says err "nothing varies"
 expect 2 sweep "$work/pendulum.yaml" --vary "ll = 1, 2"
 says err 'did you mean "l"?'
+expect 2 sweep "$work/pendulum.yaml" --vary "method = tree, tre"
+says err 'did you mean "tree"?'
 expect 2 sweep "$work/pendulum.yaml" --vary "l = 1 kg, 2 kg"
 says err "a length"
 expect 2 sweep "$work/pendulum.yaml" --vary "l = 1, 2" --measure "max(kinetc)"
