@@ -21,7 +21,7 @@
  * Cost       a few tenths of a second for each method, and its run; allocates.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "simulation/method_auto.h"
+#include "simulation/choice/method_auto.h"
 #include "formulations/common/checked_accelerations.h"
 #include "formulations/common/method_create.h"
 #include <linkwork/assemble.h>

@@ -1,7 +1,7 @@
 /* method_api.c - the public functions on the registries of formulations and integrators; accelerations and
  * reactions of one state by one method.
  */
-#include "simulation/method_auto.h"
+#include "simulation/choice/method_auto.h"
 #include "integrators/integrator.h"
 #include <linkwork/simulate.h>
 #include <linkwork/solver.h>

@@ -5,7 +5,7 @@
  * method offers.
  */
 #include "simulation/run_plan.h"
-#include "simulation/method_auto.h"
+#include "simulation/choice/method_auto.h"
 #include "simulation/run_options.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
  * position.
  */
 #include "simulation/simulation_parts.h"
-#include "simulation/stiff_cause.h"
+#include "simulation/choice/stiff_cause.h"
 
 #include <math.h>
 #include <stdio.h>

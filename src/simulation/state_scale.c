@@ -21,7 +21,7 @@
  */
 #include "simulation/state_scale.h"
 #include "model/joint_types.h"
-#include "simulation/stiffness.h"
+#include "simulation/choice/stiffness.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_effort.c - how a run gets on, by counts; spectral radius and trial of bdf for systems whose eigenvalues are known.
  */
 #include "simulation/progress_monitor.h"
-#include "simulation/stiffness.h"
+#include "simulation/choice/stiffness.h"
 #include "integrators_support.h"
 
 /* --- effort --------------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
  * Cost     unchecked: one call of the method. Checked: one call with reactions, and the check, O(n). No
  *          allocation after creation.
  */
-#include "simulation/method_auto.h"
+#include "simulation/choice/method_auto.h"
 #include "simulation/solver/solver_parts.h"
 #include "formulations/common/method_create.h"
 #include <linkwork/simulate.h>

@@ -12,7 +12,7 @@
 #include "formulations/common/checked_accelerations.h"
 #include "formulations/common/method_create.h"
 #include "formulations/common/method_simd.h"
-#include "simulation/method_auto.h"
+#include "simulation/choice/method_auto.h"
 #include <linkwork/solver_batch.h>
 
 #include <math.h>
