@@ -8,8 +8,8 @@
  * Source   docs/theory/redundancy.md.
  * Cost     O(rows^2 speeds), dense; about linear where sparse; allocates.
  */
-#include "constraints/redundancy.h"
-#include "constraints/sparse_rank.h"
+#include "constraints/rank/redundancy.h"
+#include "constraints/rank/sparse_rank.h"
 #include <linkwork/assemble.h>
 
 #include <math.h>

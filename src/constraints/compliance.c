@@ -13,8 +13,8 @@
  * Limits   dense, so mechanisms of more than LW_DENSE_ENTRIES entries rows x speeds are left as they are.
  */
 #include "constraints/compliance.h"
-#include "constraints/row_independence.h"
-#include "constraints/sparse_rank.h"
+#include "constraints/rank/row_independence.h"
+#include "constraints/rank/sparse_rank.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef LW_LOOP_INVERSE_H
 #define LW_LOOP_INVERSE_H
 
-#include "constraints/balance.h"
+#include "constraints/balance/balance.h"
 #include "constraints/tangent_space.h"
 #include "linalg/dense.h"
 

@@ -3,7 +3,7 @@
 #ifndef LW_WELD_FORCES_H
 #define LW_WELD_FORCES_H
 
-#include "constraints/redundancy.h"
+#include "constraints/rank/redundancy.h"
 
 typedef struct lw_weld_forces lw_weld_forces;
 

@@ -11,7 +11,7 @@
  */
 #include "build.h"
 #include "random_model.h"
-#include "constraints/balance_parts.h"
+#include "constraints/balance/balance_parts.h"
 #include "expression/table.h"
 #include "model/coupling.h"
 #include "model/data.h"

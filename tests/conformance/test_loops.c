@@ -21,7 +21,7 @@
 #include "random_loops.h"
 #include "closures.h"
 #include "formulations/formulation.h"
-#include "constraints/redundancy.h"
+#include "constraints/rank/redundancy.h"
 #include "dynamics/tree_dynamics.h"
 #include "model/joint.h"
 

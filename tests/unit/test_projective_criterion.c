@@ -2,7 +2,7 @@
  */
 #include "random_loops.h"
 #include "constraints/projective_criterion.h"
-#include "constraints/redundancy.h"
+#include "constraints/rank/redundancy.h"
 #include "linalg/dense.h"
 
 #include <stdarg.h>

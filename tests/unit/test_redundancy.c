@@ -5,7 +5,7 @@
  * millimetres and kilometres.
  */
 #include "build.h"
-#include "constraints/redundancy.h"
+#include "constraints/rank/redundancy.h"
 #include "linalg/dense.h"
 #include "random_model.h"
 

@@ -1,8 +1,8 @@
 /* test_sparse_rank.c - ranks and multipliers that cause no motion by sparse elimination, against those by orthogonal factors, on
  * random closed loops. */
 #include "random_loops.h"
-#include "constraints/redundancy.h"
-#include "constraints/sparse_rank.h"
+#include "constraints/rank/redundancy.h"
+#include "constraints/rank/sparse_rank.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include "random_loops.h"
 #include "closures.h"
 #include "problems.h"
-#include "constraints/redundancy.h"
+#include "constraints/rank/redundancy.h"
 #include "constraints/tangent_space.h"
 
 #include <stdarg.h>

@@ -16,7 +16,7 @@
  */
 #include "constraints/kkt/kkt_sparse.h"
 #include "formulations/common/absolute_method_base.h"
-#include "constraints/redundancy.h"
+#include "constraints/rank/redundancy.h"
 #include "formulations/common/tree_method_base.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 
 #include "formulations/formulation.h"
 #include "constraints/projection.h"
-#include "constraints/redundancy.h"
+#include "constraints/rank/redundancy.h"
 #include "formulations/common/absolute_rotors.h"
 
 typedef struct lw_absolute_method lw_absolute_method;

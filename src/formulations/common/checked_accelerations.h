@@ -4,7 +4,7 @@
 #ifndef LW_CHECKED_ACCELERATIONS_H
 #define LW_CHECKED_ACCELERATIONS_H
 
-#include "constraints/balance.h"
+#include "constraints/balance/balance.h"
 #include "formulations/formulation.h"
 
 typedef struct lw_checked lw_checked;

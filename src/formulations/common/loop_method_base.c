@@ -7,7 +7,7 @@
  * Cost     that of solve, and O(n + m); no allocation but in create.
  */
 #include "formulations/common/loop_method_base.h"
-#include "constraints/redundancy.h"
+#include "constraints/rank/redundancy.h"
 #include "constraints/loop_constraints.h"
 #include "formulations/common/tree_method_base.h"
 

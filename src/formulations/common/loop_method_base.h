@@ -8,7 +8,7 @@
 #define LW_LOOP_METHOD_BASE_H
 
 #include "formulations/formulation.h"
-#include "constraints/redundancy.h"
+#include "constraints/rank/redundancy.h"
 #include "model/rows.h"
 
 typedef struct lw_loop_method lw_loop_method;

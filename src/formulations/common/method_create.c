@@ -5,7 +5,7 @@
  *          constraints + elements) of the whole. Only create allocates, and flags that were not announced.
  */
 #include "formulations/common/method_create.h"
-#include "constraints/balance.h"
+#include "constraints/balance/balance.h"
 #include "constraints/weld_forces.h"
 
 #include <string.h>

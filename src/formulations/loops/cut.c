@@ -13,7 +13,7 @@
  * Cost     O(n + n m + n m^2 + m^3) per call, no allocation.
  * Limits   each joint of the tree must move some inertia; dense in the number m of rows.
  */
-#include "constraints/balance.h"
+#include "constraints/balance/balance.h"
 #include "formulations/common/loop_method_base.h"
 #include "constraints/projection.h"
 #include "formulations/common/absolute_method_base.h"

@@ -20,7 +20,7 @@
  * Cost     O(M^2 N), M = 6 bodies, N rows; dense.
  * Limits   J may be singular, Z'J Z not. Light bodies: refinement.c.
  */
-#include "constraints/row_independence.h"
+#include "constraints/rank/row_independence.h"
 #include "formulations/common/absolute_method_base.h"
 #include "formulations/mufti/refinement.h"
 #include "formulations/mufti/inertia_roots.h"

@@ -20,7 +20,7 @@
  * Limits   J may be singular as long as the motion is determined.
  */
 #include "formulations/mufti/augmented_bodies.h"
-#include "constraints/row_independence.h"
+#include "constraints/rank/row_independence.h"
 #include "formulations/common/absolute_method_base.h"
 #include "formulations/mufti/refinement.h"
 #include "constraints/kkt/kkt_dense.h"

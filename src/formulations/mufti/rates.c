@@ -21,7 +21,7 @@
  * Cost     O((bodies + rows)^3), dense; no allocation but in create.
  * Limits   every body must have mass; inertias may be singular as long as the motion is determined.
  */
-#include "constraints/row_independence.h"
+#include "constraints/rank/row_independence.h"
 #include "formulations/common/absolute_method_base.h"
 #include "formulations/mufti/refinement.h"
 #include "constraints/kkt/kkt_dense.h"

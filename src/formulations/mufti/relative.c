@@ -19,7 +19,7 @@
  * Limits   a body that slides freely must have mass.
  */
 #include "formulations/mufti/augmented_bodies.h"
-#include "constraints/row_independence.h"
+#include "constraints/rank/row_independence.h"
 #include "formulations/common/absolute_method_base.h"
 #include "formulations/mufti/refinement.h"
 #include "constraints/kkt/kkt_dense.h"

@@ -19,7 +19,7 @@
  * Cost     O(bodies rows^2), dense; no allocation but in create.
  * Limits   every body must have mass; rows must hold all directions without inertia.
  */
-#include "constraints/row_independence.h"
+#include "constraints/rank/row_independence.h"
 #include "formulations/common/absolute_method_base.h"
 #include "formulations/mufti/refinement.h"
 #include "formulations/mufti/inertia_roots.h"

@@ -15,7 +15,7 @@
  * Limits   less certain of a rank than the orthogonal factors of redundancy.c next to singular positions; for
  *          large mechanisms. A state with still more entries than there is room for takes more memory.
  */
-#include "constraints/sparse_rank.h"
+#include "constraints/rank/sparse_rank.h"
 #include "constraints/characteristic_length.h"
 #include "constraints/row_scaling.h"
 #include "linalg/dense.h"

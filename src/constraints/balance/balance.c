@@ -25,7 +25,7 @@
  * Limits   errors below the noise, about 1e-13 of the forces on a body, cannot be distinguished from
  *          rounding.
  */
-#include "constraints/balance_parts.h"
+#include "constraints/balance/balance_parts.h"
 #include "model/joint.h"
 
 #include <float.h>

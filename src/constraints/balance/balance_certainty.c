@@ -9,7 +9,7 @@
  * Cost     O(bodies), and one more call of the method where forces are that different.
  * Limits   wide by about a hundred: errors of methods are smaller than the worst case of (8).
  */
-#include "constraints/balance_parts.h"
+#include "constraints/balance/balance_parts.h"
 #include "model/joint.h"
 
 #include <float.h>

@@ -12,11 +12,11 @@
  * Cost     O(rows^2 speeds), dense; uniqueness on large mechanisms by sparse_rank.c. Only what is called
  *          create allocates.
  */
-#include "constraints/redundancy.h"
+#include "constraints/rank/redundancy.h"
 #include "constraints/characteristic_length.h"
-#include "constraints/row_independence.h"
+#include "constraints/rank/row_independence.h"
 #include "constraints/row_scaling.h"
-#include "constraints/sparse_rank.h"
+#include "constraints/rank/sparse_rank.h"
 
 #include <math.h>
 #include <string.h>

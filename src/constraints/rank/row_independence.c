@@ -18,7 +18,7 @@
  * Source   Mufti (1983), eq. 64 and appendix, case 2; docs/theory/redundancy.md.
  * Cost     O(rows^2 speeds + rows depth), dense; no allocation but in create.
  */
-#include "constraints/row_independence.h"
+#include "constraints/rank/row_independence.h"
 #include "constraints/row_scaling.h"
 #include "constraints/characteristic_length.h"
 #include "model/joint.h"

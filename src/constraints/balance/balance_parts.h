@@ -7,7 +7,7 @@
 #ifndef LW_BALANCE_PARTS_H
 #define LW_BALANCE_PARTS_H
 
-#include "constraints/balance.h"
+#include "constraints/balance/balance.h"
 #include "model/rows.h"
 
 /* The sum of the terms in the equation of one body: its residual, and the magnitudes of the terms. Torque

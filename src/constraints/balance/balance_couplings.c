@@ -9,7 +9,7 @@
  *
  * Source   docs/theory/balance.md. Cost O(terms).
  */
-#include "constraints/balance_parts.h"
+#include "constraints/balance/balance_parts.h"
 #include "model/coupling.h"
 
 #include <math.h>
