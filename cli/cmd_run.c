@@ -363,7 +363,12 @@ static int open_results(run *r, lw_run_options *options, const request *asked) {
     options->want_reactions = lw_results_want_reactions(r->results);
     options->want_works = lw_results_want_works(r->results);
     options->works = r->resume.works;
-    return r->resume.path ? run_resume_copy(r->command, &r->resume, r->results) : CLI_DONE;
+    const int copied = r->resume.path ? run_resume_copy(r->command, &r->resume, r->results) : CLI_DONE;
+    if (copied != CLI_DONE) {
+        (void)lw_results_close(r->results, NULL, NULL);
+        r->results = NULL;
+    }
+    return copied;
 }
 
 /* The start, from now on given, and the method. */

@@ -127,6 +127,7 @@ expect 1 sweep "$work/pendulum.yaml" --vary "l = 1, 2" --out "$work/no/folder.cs
 mpi=$(dirname "$linkwork")/linkwork-mpi
 if [[ -x $mpi ]] && command -v mpirun >/dev/null; then
     root=()
+    export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # Open MPI keeps memory to the end.
     [[ $(id -u) -ne 0 ]] || root=(--allow-run-as-root)
     for format in csv h5; do
         mpirun "${root[@]}" --oversubscribe -n 4 "$mpi" sweep "$work/pendulum.yaml" "${plan[@]}" \
