@@ -12,7 +12,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 # tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
-.PHONY: build run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import test-derivatives check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers bench-python \
+.PHONY: build mpi run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import test-derivatives check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers bench-python \
 	comparison endurance install setup clean help
 .DEFAULT_GOAL := build
 
@@ -22,6 +22,9 @@ setup:
 build: setup ## build the program, build/linkwork
 	@test -f build/build.ninja || $(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF
 	@cmake --build build --target linkwork-program -j $(JOBS)
+
+mpi: build ## build build/linkwork-mpi: sweeps on the ranks of Open MPI
+	@cmake --build build --target linkwork-mpi -j $(JOBS)
 
 run: build ## simulate MODEL (a four-bar linkage) into results/, with a plot and a page that shows it moving
 	@mkdir -p results
@@ -163,7 +166,7 @@ endurance: setup ## a million steps by the energy-momentum scheme and at equal c
 	    docs/endurance.md; exit $$status
 
 install: build ## install program, library, headers, CMake and pkg-config files under PREFIX
-	@cmake --build build --target linkwork linkwork-shared linkwork-program -j $(JOBS)
+	@cmake --build build --target linkwork linkwork-core linkwork-shared linkwork-program -j $(JOBS)
 	@cmake --install build --prefix "$(PREFIX)"
 
 clean: ## remove everything built
