@@ -182,3 +182,57 @@ says err 'energetic.yaml:5:46: output "P.e": "kinetic" is that of the whole mode
 says err '"momentum.px" is that of the whole model'
 sed -i 's/, e: 2.*}/}/' energetic.yaml
 expect 0 check total.yaml
+
+# Names of any kind mean the same in a part as in its file, mirrored too: with parentheses, with " in " and "point(" in
+# them, and the longest name counts (com(a in b) is that of the body "a in b").
+cat >named.yaml <<'YAML'
+linkwork: 1
+gravity: [0, 0, 0]
+bodies:
+  a: {mass: 1, com: [0.1, 0.2, 0.3], inertia: [0.1, 0.1, 0.1], rotation: {axis: [1, 2, 3], angle: 40 deg}}
+  b: {mass: 1, com: [0.3, -0.2, 0.1], inertia: [0.1, 0.1, 0.1], rotation: {axis: [3, 1, 2], angle: 70 deg}}
+  a in b: {mass: 1, com: [0.7, 0.5, 0.4], inertia: [0.1, 0.1, 0.1]}
+  my point(x: {mass: 1, com: [0.3, 0.1, -0.2], inertia: [0.1, 0.1, 0.1]}
+joints:
+  j (1): {type: cylindrical, between: [ground, a], point: [0, 0, 0], axis: [0.2, 1, 0.1], q: [0.1, 0.2], v: [0.4, 1.3]}
+  k in j: {type: cylindrical, between: [ground, b], point: [0, 0, 0], axis: [1, 0.1, 0], motion: [null, 0.3*sin(3*t)]}
+  c: {type: cylindrical, between: [ground, a in b], point: [0, 0, 0], axis: [0, 1, 1], v: [0.2, 0.3]}
+  d: {type: cylindrical, between: [ground, my point(x], point: [0, 0, 0], axis: [1, 1, 0], v: [0.1, -0.3]}
+forces:
+  turn (1): {type: torsion, joint: j (1), coordinate: angle, stiffness: 5, damping: 1}
+  turn in j: {type: torsion, joint: j (1), coordinate: angle, stiffness: 3, free: 0.1}
+outputs:
+  o1: force('turn (1)')
+  o2: force(turn (1))
+  o3: force(turn in j)
+  o4: "'turn in j'.length"
+  o5: drive('k in j')
+  o6: reaction(k in j).tx
+  o7: com(a in b).vx
+  o8: com(a in b in a).vy
+  o9: "point('my point(x', 0.1, 0.2, 0.3).vy"
+  o10: "distance('my point(x', point(a, 0.1, 0.2, 0.3))"
+  o11: "distance(a in b, point('my point(x', 0.1, 0.2, 0.3)).rate"
+  o12: com('a in b').vx
+  o13: com('a in b' in a).vy
+run: {end: 0.3, tolerance: 1e-10, output: 0.1}
+YAML
+sed -i 's/\(between: \[ground, \)\([^]]*\)\]/\1"\2"]/' named.yaml
+expect 0 run named.yaml --quiet --out alone.csv
+for place in "position: [0, 0, 0]" "mirror: y" "position: [1, -2, 0.5], rotation: {axis: [0, 0, 1], angle: 90 deg}, mirror: x"; do
+    printf '%s\n' "linkwork: 1" "gravity: [0, 0, 0]" "parts: {P: {use: named.yaml, at: {$place}}}" \
+        "run: {end: 0.3, tolerance: 1e-10, output: 0.1}" >placed.yaml
+    expect 0 run placed.yaml --quiet --out placed.csv
+    python3 - alone.csv placed.csv <<'CHECK' || fail "names in a part, $place, mean something else"
+import csv, sys
+a, b = (list(csv.DictReader(l for l in open(p) if not l.startswith("#"))) for p in sys.argv[1:])
+outputs = ["o%d" % k for k in range(1, 14)]
+column = lambda row, name: float(next(row[n] for n in row if n.split(" ")[0] == name))
+assert len(a) == len(b) == 4
+for x, y in zip(a, b):
+    for n in outputs:  # Rounding of 1e-16 grows over some hundred steps of a motion without chaos.
+        assert abs(column(x, n) - column(y, "P." + n)) < 1e-10 * max(1, abs(column(x, n))), n
+for one, other in (("o1", "o2"), ("o7", "o12"), ("o8", "o13")):  # with and without quotes
+    assert column(a[-1], one) == column(a[-1], other) != 0
+CHECK
+done

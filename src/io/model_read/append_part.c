@@ -7,7 +7,7 @@
  * lies where the part lies, or a body without mass if it is joined. Gravity and run of a part are left out.
  * A join is a weld with the name NAME.joins.INNER.
  *
- * Cost     O(size of the part's spec * log(its values)).
+ * Cost     O(size of the part's spec * log(its names)).
  */
 #include "io/model_read/reader.h"
 #include "model/spec/parts.h"
@@ -40,7 +40,7 @@ static const char *object(lw_reader *reader, const lw_part_read *part, const cha
 }
 
 static const char *expression(lw_reader *reader, const lw_part_read *part, const char *text) {
-    const char *own = text ? lw_part_expression(reader->arena, &part->values, part->prefix, text) : NULL;
+    const char *own = text ? lw_part_expression(reader->arena, &part->names, part->prefix, text) : NULL;
     if (text && !own) reader->out_of_memory = true;
     return own;
 }
@@ -139,7 +139,7 @@ void lw_append_values(lw_reader *reader) {
     for (lw_part_read *part = reader->parts; (size_t)(part - reader->parts) < (size_t)reader->part_count;
          part++) {
         if (!part->spec || reader->out_of_memory) continue;
-        if (lw_part_values(part->spec, reader->arena, &part->values) != LW_OK) {
+        if (lw_part_names_create(part->spec, reader->arena, &part->names) != LW_OK) {
             reader->out_of_memory = true;
             return;
         }

@@ -13,6 +13,7 @@
 #include "expression/units.h"
 #include "model/names.h"
 #include "model/spec/bindings.h"
+#include "model/spec/parts.h"
 
 #include <linkwork/io.h>
 
@@ -98,7 +99,7 @@ typedef struct lw_part_read {
     size_t preset_count, join_count;
     bool ground_joined;
     lw_place place;
-    lw_names values;
+    lw_part_names names;
     int base[LW_OWNERS]; /* index in the model's spec of the first object of each owner */
 } lw_part_read;
 

@@ -2,10 +2,11 @@
  *
  * In `kp*error - knee.v + point(hub, L, 0, 0).z` of part front_left the values kp, error and L, the joint
  * knee and the body hub are the part's; functions, units, variables and the words of quantities are not
- * names. This is decided by syntax and by the list of the part's values alone, as the names of objects stand
- * where only such names can stand.
+ * names. This is decided by syntax and by the part's names: values are found among its values; between the
+ * parentheses of a quantity stands the longest name of an object that fits, as everywhere (quantity_find.c).
+ * A name that could be read otherwise with the prefix before it, or with names of the model, is put in quotes.
  *
- * Cost     O(length of the text * log(values)).
+ * Cost     O(length of the text * log(names)).
  */
 #include "model/spec/parts.h"
 
@@ -102,34 +103,58 @@ size_t lw_part_scan_next(lw_part_scan *scan) {
     return 0;
 }
 
+enum { MOST_NAME = 300 };
+
 /* --- names of a part ------------------------------------------------------------------------------ */
 
-lw_status lw_part_values(const lw_spec *spec, lw_arena *arena, lw_names *values) {
-    size_t count = spec->parameter_count + spec->input_count + spec->state_count + spec->signal_count +
-                   spec->table_count;
+lw_status lw_part_names_create(const lw_spec *spec, lw_arena *arena, lw_part_names *names) {
+    const size_t values = spec->parameter_count + spec->input_count + spec->state_count + spec->signal_count +
+                          spec->table_count,
+                 bodies = spec->body_count + spec->frame_count + 1,
+                 joints = spec->joint_count + spec->constraint_count;
     size_t n = 0;
-    if (lw_names_create(arena, (int)count, values) != LW_OK) return LW_ERROR_MEMORY;
-    for (size_t k = 0; k < spec->parameter_count; k++) values->names[n++] = spec->parameters[k].name;
-    for (size_t k = 0; k < spec->input_count; k++) values->names[n++] = spec->inputs[k].name;
-    for (size_t k = 0; k < spec->state_count; k++) values->names[n++] = spec->states[k].name;
-    for (size_t k = 0; k < spec->signal_count; k++) values->names[n++] = spec->signals[k].name;
-    for (size_t k = 0; k < spec->table_count; k++) values->names[n++] = spec->tables[k].name;
-    lw_names_sort(values);
+    if (lw_names_create(arena, (int)values, &names->values) != LW_OK ||
+        lw_names_create(arena, (int)bodies, &names->bodies) != LW_OK ||
+        lw_names_create(arena, (int)joints, &names->joints) != LW_OK ||
+        lw_names_create(arena, (int)spec->force_count, &names->forces) != LW_OK)
+        return LW_ERROR_MEMORY;
+    const char **list = names->values.names;
+    for (size_t k = 0; k < spec->parameter_count; k++) list[n++] = spec->parameters[k].name;
+    for (size_t k = 0; k < spec->input_count; k++) list[n++] = spec->inputs[k].name;
+    for (size_t k = 0; k < spec->state_count; k++) list[n++] = spec->states[k].name;
+    for (size_t k = 0; k < spec->signal_count; k++) list[n++] = spec->signals[k].name;
+    for (size_t k = 0; k < spec->table_count; k++) list[n++] = spec->tables[k].name;
+    list = names->bodies.names, n = 0;
+    for (size_t k = 0; k < spec->body_count; k++) list[n++] = spec->bodies[k].name;
+    for (size_t k = 0; k < spec->frame_count; k++) list[n++] = spec->frames[k].name;
+    list[n] = LW_GROUND;
+    list = names->joints.names, n = 0;
+    for (size_t k = 0; k < spec->joint_count; k++) list[n++] = spec->joints[k].name;
+    for (size_t k = 0; k < spec->constraint_count; k++) list[n++] = spec->constraints[k].name;
+    for (size_t k = 0; k < spec->force_count; k++) names->forces.names[k] = spec->forces[k].name;
+    lw_names_sort(&names->values);
+    lw_names_sort(&names->bodies);
+    lw_names_sort(&names->joints);
+    lw_names_sort(&names->forces);
     return LW_OK;
 }
 
 typedef struct renaming {
     lw_text_out out;
-    const lw_names *values;
+    const lw_part_names *names;
     const char *prefix;
 } renaming;
 
-static bool is_value(const renaming *r, const char *text, size_t length) {
+static bool is_among(const lw_names *names, const char *text, size_t length) {
     char name[512];
     if (length >= sizeof name) return false;
     memcpy(name, text, length);
     name[length] = '\0';
-    return lw_names_find(r->values, name) >= 0;
+    return lw_names_find(names, name) >= 0;
+}
+
+static bool is_value(const renaming *r, const char *text, size_t length) {
+    return is_among(&r->names->values, text, length);
 }
 
 /* The prefix goes before a name, or behind the mark that opens it. */
@@ -140,13 +165,17 @@ static void add_prefix(renaming *r, const char *text) {
 
 static void rename_text(renaming *r, const char *text, size_t length);
 
-/* The length of the name of an object between parentheses. */
-static size_t object_length(const char *text) {
-    size_t k = 0;
+/* The length of the name of an object between parentheses: of the longest known one, or up to where one that is
+ * not known seems to go. */
+static size_t object_length(const lw_names *objects, const char *text) {
+    size_t k = 0, longest = 0;
     if (*text == '\'') {
         for (k = 1; text[k] && (text[k] != '\'' || text[k + 1] == '\''); k++) k += text[k] == '\'';
         return text[k] ? k + 1 : k;
     }
+    for (size_t end = 1; text[0] && text[end] && end <= MOST_NAME; end++)
+        if (strchr(" \t,)", text[end]) && is_among(objects, text, end)) longest = end;
+    if (longest > 0) return longest;
     while (text[k] && text[k] != ',' && text[k] != ')') {
         if (strncmp(text + k, " in ", 4) == 0 || strncmp(text + k, " at ", 4) == 0) break;
         k++;
@@ -159,8 +188,18 @@ static void add_object(renaming *r, const char *text, size_t length) {
     lw_text_add(&r->out, text + (*text == '\''), length - (*text == '\''));
 }
 
+/* An object between parentheses, in quotes unless its name is plain and ends where the argument does. */
+static void add_argument(renaming *r, const char *text, size_t length) {
+    size_t plain = 0;
+    while (plain < length && (is_letter(text[plain]) || is_digit(text[plain]) || text[plain] == '.')) plain++;
+    const bool quote = length > 0 && *text != '\'' && (plain < length || !strchr(",)", text[length]));
+    if (quote) lw_text_add(&r->out, "'", 1);
+    add_object(r, text, length);
+    if (quote) lw_text_add(&r->out, "'", 1);
+}
+
 /* The arguments of a call, from behind "(" to before ")"; returns their length. */
-static size_t rename_arguments(renaming *r, const char *text) {
+static size_t rename_arguments(renaming *r, const lw_names *objects, const char *text) {
     size_t at = 0;
     bool named = false; /* Behind the first name of point(load, x, y, z) come numbers. */
     while (text[at] && text[at] != ')') {
@@ -168,13 +207,13 @@ static size_t rename_arguments(renaming *r, const char *text) {
         if (blanks > 0 && strncmp(text + at + blanks, "in ", 3) == 0) {
             size_t begin = at + blanks + 3;
             begin += strspn(text + begin, " \t\r\n");
-            size_t length = object_length(text + begin);
+            size_t length = object_length(&r->names->bodies, text + begin);
             lw_text_add(&r->out, " in ", 4);
             if (length == 5 && strncmp(text + begin, "world", 5) == 0) {
                 lw_text_add(&r->out, r->prefix, strlen(r->prefix));
                 lw_text_add(&r->out, LW_GROUND, strlen(LW_GROUND));
             } else {
-                add_object(r, text + begin, length);
+                add_argument(r, text + begin, length);
             }
             at = begin + length;
             continue;
@@ -188,14 +227,14 @@ static size_t rename_arguments(renaming *r, const char *text) {
             size_t open = strcspn(text + at, "(") + 1;
             lw_text_add(&r->out, text + at, open);
             at += open;
-            at += rename_arguments(r, text + at);
+            at += rename_arguments(r, &r->names->bodies, text + at);
             if (text[at]) lw_text_add(&r->out, text + at++, 1);
             named = false; /* The second place of a distance may follow. */
         } else if (text[at] == ',') {
             lw_text_add(&r->out, text + at++, 1);
         } else if (!named) {
-            size_t length = object_length(text + at);
-            add_object(r, text + at, length);
+            size_t length = object_length(objects, text + at);
+            add_argument(r, text + at, length);
             at += length;
             named = true;
         } else { /* a number */
@@ -225,11 +264,11 @@ static size_t rename_pair(renaming *r, const char *text) {
             size_t open = strcspn(text + at, "(") + 1;
             lw_text_add(&r->out, text + at, open);
             at += open;
-            at += rename_arguments(r, text + at);
+            at += rename_arguments(r, &r->names->bodies, text + at);
             if (text[at]) lw_text_add(&r->out, text + at++, 1);
         } else {
-            size_t length = object_length(text + at);
-            add_object(r, text + at, length);
+            size_t length = object_length(&r->names->bodies, text + at);
+            add_argument(r, text + at, length);
             at += length;
         }
         size_t rest = strcspn(text + at, ",)");
@@ -254,7 +293,10 @@ static void rename_quantity(renaming *r, const char *text, size_t length) {
         size_t at = word + space + 1;
         const bool pair = word == 8 && strncmp(text, "distance", 8) == 0;
         lw_text_add(&r->out, text, at);
-        at += pair ? rename_pair(r, text + at) : rename_arguments(r, text + at);
+        const lw_names *objects = &r->names->bodies;
+        if (*text == 'd' || *text == 'r') objects = &r->names->joints; /* drive, reaction */
+        if (*text == 'f') objects = &r->names->forces;
+        at += pair ? rename_pair(r, text + at) : rename_arguments(r, objects, text + at);
         if (at < length) lw_text_add(&r->out, text + at, length - at);
     } else if (word == 4 && strncmp(text, "body.", 5) == 0) {
         lw_text_add(&r->out, "body.", 5);
@@ -294,9 +336,9 @@ static void rename_text(renaming *r, const char *text, size_t length) {
     lw_text_add(&r->out, own + done, length - done);
 }
 
-const char *lw_part_expression(lw_arena *arena, const lw_names *values, const char *prefix,
+const char *lw_part_expression(lw_arena *arena, const lw_part_names *names, const char *prefix,
                                const char *text) {
-    renaming r = {.out = {.arena = arena}, .values = values, .prefix = prefix};
+    renaming r = {.out = {.arena = arena}, .names = names, .prefix = prefix};
     rename_text(&r, text, strlen(text));
     return r.out.failed ? NULL : r.out.text;
 }

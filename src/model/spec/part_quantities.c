@@ -159,8 +159,10 @@ static size_t add_point(rewriting *r, const char *text, size_t length) {
 /* The head of a quantity with points mirrored, a dot, and a component ("": neither). */
 static void add_quantity(rewriting *r, const quantity *q, const char *component) {
     size_t done = 0;
+    bool quoted = false;
     for (size_t k = 0; k + 6 <= q->head_length && !r->at->plain; k++) {
-        if (strncmp(q->head + k, "point(", 6) != 0 || (k > 0 && strchr("'._", q->head[k - 1]))) continue;
+        if (q->head[k] == '\'') quoted = !quoted;
+        if (quoted || strncmp(q->head + k, "point(", 6) != 0 || (k > 0 && strchr("'._", q->head[k - 1]))) continue;
         lw_text_add(&r->out, q->head + done, k + 6 - done);
         done = k + 6;
         done += add_point(r, q->head + done, q->head_length - done);
@@ -191,17 +193,15 @@ static int find(const lw_names *names, const char *text, size_t length) {
     return lw_names_find(names, name);
 }
 
-/* The object between the parentheses of force(spring) or drive(pin). */
+/* The object between the parentheses of force(spring) or drive(pin). Names that are more than words and dots
+ * stand in quotes (part_names.c). */
 static int find_called(const lw_names *names, const quantity *q) {
     const char *open = memchr(q->head, '(', q->head_length);
     size_t begin = (size_t)(open - q->head) + 1;
     begin += strspn(q->head + begin, " \t\r\n");
-    size_t end = begin;
-    while (end < q->head_length && q->head[end] != ')' && strncmp(q->head + end, " in ", 4) != 0 &&
-           strncmp(q->head + end, " at ", 4) != 0)
-        end++;
-    while (end > begin && q->head[end - 1] == ' ') end--;
-    return find(names, q->head + begin, end - begin);
+    const char *name = q->head + begin;
+    const char *mark = *name == '\'' ? memchr(name + 1, '\'', q->head_length - begin - 1) : NULL;
+    return find(names, name, mark ? (size_t)(mark - name) + 1 : strcspn(name, " \t\r\n,)"));
 }
 
 static double sign_of_force(const rewriting *r, int force) {

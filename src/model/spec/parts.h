@@ -63,11 +63,16 @@ typedef struct lw_part_scan {
 } lw_part_scan;
 size_t lw_part_scan_next(lw_part_scan *scan);
 
-/* The expression with `prefix`, which ends with a dot, before each name of the spec in it: values
- * (parameters, inputs, states, signals, tables) and objects in quantities. NULL: memory is out. */
-const char *lw_part_expression(lw_arena *arena, const lw_names *values, const char *prefix, const char *text);
-/* All names of values of a spec. */
-lw_status lw_part_values(const lw_spec *spec, lw_arena *arena, lw_names *values);
+/* The names of a spec that expressions may use: values (parameters, inputs, states, signals, tables), bodies
+ * with frames and ground, joints with constraints, forces. */
+typedef struct lw_part_names {
+    lw_names values, bodies, joints, forces;
+} lw_part_names;
+lw_status lw_part_names_create(const lw_spec *spec, lw_arena *arena, lw_part_names *names);
+/* The expression with `prefix`, which ends with a dot, before each name of the spec in it. NULL: memory is
+ * out. */
+const char *lw_part_expression(lw_arena *arena, const lw_part_names *names, const char *prefix,
+                               const char *text);
 
 /* --- quantities in other worlds (part_quantities.c) ------------------------------------------------ */
 
