@@ -4,7 +4,8 @@
  * knee and the body hub are the part's; functions, units, variables and the words of quantities are not
  * names. This is decided by syntax and by the part's names: values are found among its values; between the
  * parentheses of a quantity stands the longest name of an object that fits, as everywhere (quantity_find.c).
- * A name that could be read otherwise with the prefix before it, or with names of the model, is put in quotes.
+ * A name that could be read otherwise with the prefix before it, or with names of the model, is put in
+ * quotes.
  *
  * Cost     O(length of the text * log(names)).
  */
@@ -165,8 +166,8 @@ static void add_prefix(renaming *r, const char *text) {
 
 static void rename_text(renaming *r, const char *text, size_t length);
 
-/* The length of the name of an object between parentheses: of the longest known one, or up to where one that is
- * not known seems to go. */
+/* The length of the name of an object between parentheses: of the longest known one, or up to where one that
+ * is not known seems to go. */
 static size_t object_length(const lw_names *objects, const char *text) {
     size_t k = 0, longest = 0;
     if (*text == '\'') {

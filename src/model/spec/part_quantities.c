@@ -162,7 +162,8 @@ static void add_quantity(rewriting *r, const quantity *q, const char *component)
     bool quoted = false;
     for (size_t k = 0; k + 6 <= q->head_length && !r->at->plain; k++) {
         if (q->head[k] == '\'') quoted = !quoted;
-        if (quoted || strncmp(q->head + k, "point(", 6) != 0 || (k > 0 && strchr("'._", q->head[k - 1]))) continue;
+        if (quoted || strncmp(q->head + k, "point(", 6) != 0) continue;
+        if (k > 0 && strchr("._", q->head[k - 1])) continue;
         lw_text_add(&r->out, q->head + done, k + 6 - done);
         done = k + 6;
         done += add_point(r, q->head + done, q->head_length - done);
