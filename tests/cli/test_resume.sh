@@ -198,7 +198,6 @@ assert data.shape == (len(rows) - 1, len(rows[0]))
 for x, y in zip(rows[1:], data):
     for p, q in zip(x, y): assert (p == "" and q != q) or float(p) == q, (p, q)
 CHECK
-echo passed
 
 # Works since the start: an output or an expression that needs one brings it along, and the run goes on with it;
 # a file that lacks it is refused, since the work would begin anew.
@@ -218,3 +217,40 @@ expect 2 run --resume "$work/lost_half.csv"
 says err "the file lacks force(d).work, so that the work since the start is not known"
 expect 2 run --resume "$work/half.csv" --record "2*force(s).work" --out "$work/new.csv"
 says err "the file lacks force(s).work"
+
+# Signs of quaternions and turns of a cut joint's angle go on from the last row of the file, and its events stay.
+cat > "$work/turns.yaml" <<'MODEL'
+linkwork: 1
+gravity: [0, 0, 0]
+bodies:
+  a: {mass: 1, com: [0, 0, 0.5], inertia: [0.1, 0.1, 0.1]}
+  b: {mass: 1, com: [1, 0, 1], inertia: [0.1, 0.1, 0.1]}
+  c: {mass: 1, com: [2, 0, 0.5], inertia: [0.1, 0.1, 0.1]}
+joints:
+  j1: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 1, 0], v: 8}
+  j2: {type: revolute, between: [a, b], point: [0, 0, 1], axis: [0, 1, 0], cut: true}
+  j3: {type: revolute, between: [b, c], point: [2, 0, 1.2], axis: [0, 1, 0]}
+  j4: {type: revolute, between: [ground, c], point: [2, 0, 0], axis: [0, 1, 0]}
+events:
+  half: {when: sin(j1.q), direction: down, do: note}
+run: {end: 3, output: 0.05, tolerance: 1e-10}
+MODEL
+expect 0 run "$work/turns.yaml" --quiet --record "*.q, body(a), body(c)" --out "$work/whole.csv"
+for format in csv h5; do
+    expect 0 run "$work/turns.yaml" --quiet --end 1.5 --out "$work/half.$format" --record "joint, body(a), body(c)"
+    expect 0 run --resume "$work/half.$format" --quiet --end 3 --out "$work/both.$format" --record "joint, body(a), body(c)"
+    expect 0 run --resume "$work/both.$format" --quiet --start 2 --end 3 --out "$work/again.csv" --record "*.q, body(a), body(c)"
+    python3 - "$work/whole.csv" "$work/again.csv" <<'CHECK' || fail "turns, signs or events do not go on"
+import csv, sys
+lines = [open(path).read().splitlines() for path in sys.argv[1:]]
+one, two = ([list(map(float, r)) for r in list(csv.reader(l for l in f if not l.startswith("#")))[1:]] for f in lines)
+assert len(one) == len(two) == 61
+for a, b in zip(one, two):
+    for x, y in zip(a, b): assert abs(x - y) < 1e-6, (a[0], x, y)
+assert max(abs(a[2]) for a in one) > 7  # more than one revolution of the cut joint
+events = [[l.split()[2:] for l in f if l.startswith("# event:")] for f in lines]
+assert len(events[0]) == len(events[1]) >= 4
+for (t, name), (u, other) in zip(*events): assert name == other == "half" and abs(float(t) - float(u)) < 1e-7
+CHECK
+done
+echo passed

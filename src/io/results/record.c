@@ -756,3 +756,13 @@ lw_status lw_record_row(lw_record *record, const lw_sample *sample, double *row)
     }
     return LW_OK;
 }
+
+void lw_record_go_on(lw_record *record, const double *row) {
+    for (size_t k = 0; k < record->count; k++) {
+        const lw_state_quantity *c = &record->columns[k];
+        if (!isfinite(row[k])) continue;
+        if (c->kind == LW_Q_ROTATION) record->quaternion[4 * (size_t)c->object + c->component] = row[k];
+        if (c->kind == LW_Q_COORDINATE && c->other >= 0)
+            record->turned[LW_JOINT_MAX_Q * (size_t)c->other + c->component] = row[k];
+    }
+}

@@ -18,6 +18,10 @@ const lw_record_column *lw_record_columns(const lw_record *record);
 /* Is this column the work of a force element? */
 bool lw_record_is_work(const lw_record *record, size_t column);
 
+/* Makes this row, whose unknown values are NAN, the last one: signs of quaternions and turns of angles of cut
+ * joints go on from there. */
+void lw_record_go_on(lw_record *record, const double *row);
+
 /* Does text match the pattern, in which * stands for any characters? */
 bool lw_pattern_matches(const char *pattern, const char *text);
 

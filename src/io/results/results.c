@@ -270,6 +270,7 @@ lw_status lw_results_copy(lw_results *results, const lw_results_table *table, si
         for (size_t k = 0; k < results->count; k++) results->row[k] = from[k] ? from[k][row] : NAN;
         status = results->writer->format->row(results->writer, results->row);
     }
+    if (rows > 0) lw_record_go_on(results->record, results->row);
     return status; /* Faults of writing are reported when the file is closed. */
 }
 

@@ -376,6 +376,10 @@ lw_status lw_results_go_on(lw_results *results, const char *path, double until, 
         const char *lacking = lw_results_lacking_work(results, table, last);
         status =
             lacking ? lacks_work(path, lacking, error) : lw_results_copy(results, table, last + 1, error);
+        const double t = status == LW_OK ? table->columns[0].values[last] : -INFINITY;
+        for (size_t k = 0; k < table->event_count && status == LW_OK; k++)
+            if (table->events[k].t <= t)
+                status = lw_results_event(results, table->events[k].t, table->events[k].name);
     }
     lw_results_table_close(table);
     return status;
