@@ -10,14 +10,12 @@
  * keyword stands for some kinds of them. What a keyword means without components are the usual ones; the
  * others (magnitudes, rates) have to be named.
  *
- * Signs of quaternions and whole revolutions of angles of cut joints are not determined by the state; they
- * are those nearest to the last row, so that curves do not jump.
- *
  * Cost     of a row O(n + elements + columns): the poses and twists of all bodies once, if any column needs
  *          them.
  */
 #include "io/results/record_columns.h"
 #include "io/results/record_expression.h"
+#include "io/results/record_turns.h"
 #include "io/results/record_words.h"
 #include "model/signals.h"
 
@@ -48,8 +46,7 @@ struct lw_record {
     bool with_inputs;   /* Are inputs among the columns? */
     double *inputs;     /* their values, those of defaults too */
     unsigned needs;
-    double *quaternion;     /* 4 per body: the quaternion of the last row, at first zero */
-    double *turned;         /* LW_JOINT_MAX_Q per loop: the coordinates of the last row, at first zero */
+    lw_last_row last;       /* signs and turns of the last row */
     double *rates;          /* accelerations of bodies, if needed */
     lw_force_value *forces; /* if needed */
 
@@ -554,8 +551,22 @@ static lw_status add_works(lw_record *record, const lw_state_quantity *quantitie
     return status;
 }
 
-/* Works that outputs and expressions are computed from become columns of their own: a run that goes on from
- * the file needs them, and cannot find them out of an expression's value. */
+/* The coordinates of cut joints that an expression uses, whose revolutions the state may leave open. */
+static lw_status add_cut(lw_record *record, const lw_record_expression *e) {
+    lw_status status = LW_OK;
+    for (int k = 0; k < e->quantity_count && status == LW_OK; k++) {
+        lw_state_quantity cut = e->quantities[k];
+        const lw_force *force = cut.kind == LW_Q_ELEMENT ? &record->model->forces[cut.object] : NULL;
+        if (force && force->type != LW_FORCE_SPRING && force->closure >= 0 && force->q >= 0)
+            lw_quantity_make(record->model, LW_Q_COORDINATE, record->model->closures[force->closure],
+                             force->q, &cut);
+        if (cut.kind == LW_Q_COORDINATE && cut.other >= 0) status = add(record, &cut);
+    }
+    return status;
+}
+
+/* Works and angles of cut joints that outputs and expressions are computed from become columns of their own:
+ * a run that goes on from the file needs them, and cannot find them out of an expression's value. */
 static lw_status add_works_used(lw_record *record) {
     const lw_values *values = &record->model->values;
     bool computed = false;
@@ -566,8 +577,11 @@ static lw_status add_works_used(lw_record *record) {
         computed |= column->kind != LW_Q_FORCE && needs & LW_NEEDS_WORK;
     }
     lw_status status = computed ? add_works(record, values->quantities, values->quantity_count) : LW_OK;
-    for (int k = 0; k < record->expression_count && status == LW_OK; k++)
-        status = add_works(record, record->expressions[k].quantities, record->expressions[k].quantity_count);
+    for (int k = 0; k < record->expression_count && status == LW_OK; k++) {
+        const lw_record_expression *e = &record->expressions[k];
+        status = add_works(record, e->quantities, e->quantity_count);
+        if (status == LW_OK) status = add_cut(record, e);
+    }
     return status;
 }
 
@@ -577,8 +591,7 @@ static lw_status add_works_used(lw_record *record) {
 static lw_status prepare(lw_record *record) {
     const lw_model *model = record->model;
     const size_t bodies = (size_t)model->body_count + 1;
-    record->quaternion = LW_NEW(record->arena, double, 4 * bodies);
-    record->turned = LW_NEW(record->arena, double, LW_JOINT_MAX_Q *(size_t)(model->closure_count + 1));
+    lw_last_row_create(record->arena, model, &record->last);
     if (record->needs & LW_NEEDS_MOTION_RATES) record->rates = LW_NEW(record->arena, double, 6 * bodies);
     if (record->needs & LW_NEEDS_FORCES)
         record->forces = LW_NEW(record->arena, lw_force_value, model->force_count + 1);
@@ -707,27 +720,20 @@ static void renew_expressions(lw_record *record, const lw_model *model) {
     memcpy(record->constants, model->parameter_values, size);
 }
 
-/* Gives a quaternion the sign that is nearer to that of the last row. */
-static void keep_sign(lw_record *record, int body, double *q) {
-    double *last = record->quaternion + 4 * body, dot = 0;
-    for (int k = 0; k < 4; k++) dot += q[k] * last[k];
-    for (int k = 0; k < 4; k++) last[k] = q[k] = dot < 0 ? -q[k] : q[k];
+/* The vector of a quantity, in a row that follows the last. */
+static void next_vector(lw_record *record, const lw_model *model, const lw_quantity_source *source,
+                        const lw_state_quantity *quantity, double vector[LW_QUANTITY_COMPONENTS]) {
+    lw_quantity_vector(model, record->data, source, quantity, vector);
+    lw_last_row_follow(record->model, &record->last, quantity, vector);
 }
 
-/* Gives the coordinates of a cut joint the revolutions, and a quaternion the sign, nearest to the last
- * row. */
-static void keep_turns(lw_record *record, const lw_state_quantity *quantity, double *q) {
-    const lw_joint_entry *entry = &record->model->joints[quantity->object];
-    const int ball = lw_joint_quaternion(entry->joint.type), nq = entry->joint.nq;
-    double *last = record->turned + LW_JOINT_MAX_Q * (size_t)quantity->other, dot = 0;
-    const double turn = 6.283185307179586477;
-    for (int k = ball; ball >= 0 && k < nq; k++) dot += q[k] * last[k];
-    for (int k = 0; k < nq; k++) {
-        if (ball >= 0 && k >= ball)
-            q[k] = dot < 0 ? -q[k] : q[k];
-        else if (lw_joint_speed_turns(entry->joint.type, k) && entry->winding[k] < 0)
-            q[k] += turn * round((last[k] - q[k]) / turn);
-        last[k] = q[k];
+/* The values of an expression's own quantities. */
+static void take_quantities(lw_record *record, const lw_model *model, const lw_quantity_source *source,
+                            const lw_record_expression *e) {
+    double vector[LW_QUANTITY_COMPONENTS];
+    for (int k = 0; k < e->quantity_count; k++) {
+        next_vector(record, model, source, &e->quantities[k], vector);
+        e->own[k] = vector[e->quantities[k].component];
     }
 }
 
@@ -743,26 +749,28 @@ lw_status lw_record_row(lw_record *record, const lw_sample *sample, double *row)
         const lw_state_quantity *c = &record->columns[k];
         if (c->kind == LW_Q_NONE) {
             lw_record_expression *e = &record->expressions[c->object];
+            if (e->function) take_quantities(record, model, &source, e);
             row[k] = e->function ? lw_record_expression_value(model, record->data, &source, e) : NAN;
             continue;
         }
-        if (!last || !lw_quantity_same_vector(last, c)) {
-            lw_quantity_vector(model, record->data, &source, c, vector);
-            if (c->kind == LW_Q_ROTATION) keep_sign(record, c->object, vector);
-            if (c->kind == LW_Q_COORDINATE && c->other >= 0) keep_turns(record, c, vector);
-        }
+        if (!last || !lw_quantity_same_vector(last, c)) next_vector(record, model, &source, c, vector);
         row[k] = c->kind == LW_Q_TIME ? sample->t : vector[c->component];
         last = c;
     }
     return LW_OK;
 }
 
-void lw_record_go_on(lw_record *record, const double *row) {
-    for (size_t k = 0; k < record->count; k++) {
-        const lw_state_quantity *c = &record->columns[k];
-        if (!isfinite(row[k])) continue;
-        if (c->kind == LW_Q_ROTATION) record->quaternion[4 * (size_t)c->object + c->component] = row[k];
-        if (c->kind == LW_Q_COORDINATE && c->other >= 0)
-            record->turned[LW_JOINT_MAX_Q * (size_t)c->other + c->component] = row[k];
-    }
+/* Is a quantity of this kind among the columns, or in an expression? */
+static bool has_kind(const lw_record *record, lw_quantity_kind kind) {
+    bool found = false;
+    for (size_t k = 0; k < record->count && !found; k++) found = record->columns[k].kind == kind;
+    for (int e = 0; e < record->expression_count; e++)
+        for (int k = 0; k < record->expressions[e].quantity_count && !found; k++)
+            found = record->expressions[e].quantities[k].kind == kind;
+    return found;
+}
+
+void lw_record_go_on(lw_record *record, lw_record_value *value, void *context) {
+    const bool turns = has_kind(record, LW_Q_COORDINATE) || has_kind(record, LW_Q_ELEMENT);
+    lw_last_row_set(record->model, &record->last, has_kind(record, LW_Q_ROTATION), turns, value, context);
 }

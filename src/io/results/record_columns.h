@@ -18,9 +18,10 @@ const lw_record_column *lw_record_columns(const lw_record *record);
 /* Is this column the work of a force element? */
 bool lw_record_is_work(const lw_record *record, size_t column);
 
-/* Makes this row, whose unknown values are NAN, the last one: signs of quaternions and turns of angles of cut
- * joints go on from there. */
-void lw_record_go_on(lw_record *record, const double *row);
+/* The value of a column of this name in some row, NAN if it is not known. */
+typedef double lw_record_value(void *context, const char *name);
+/* Makes that row the last one: signs of quaternions and turns of angles of cut joints go on from there. */
+void lw_record_go_on(lw_record *record, lw_record_value *value, void *context);
 
 /* Does text match the pattern, in which * stands for any characters? */
 bool lw_pattern_matches(const char *pattern, const char *text);

@@ -56,6 +56,7 @@ bool lw_record_expression_compile(const lw_model *model, const char *text, lw_ar
     expression->quantities = LW_NEW(arena, lw_state_quantity, MOST_QUANTITIES);
     expression->values = LW_NEW(arena, double, named + MOST_QUANTITIES);
     if (lw_arena_failed(arena)) return false;
+    expression->own = expression->values + named;
     for (int k = 0; k < parameters; k++)
         constants[k] =
             (lw_constant){.name = model->parameter_names.names[k], .value = model->parameter_values[k]};
@@ -90,14 +91,12 @@ unsigned lw_record_input_needs(const lw_model *model) {
 }
 
 double lw_record_expression_value(const lw_model *model, lw_data *data, const lw_quantity_source *source,
-                                  lw_record_expression *expression) {
+                                  const lw_record_expression *expression) {
     const lw_values *own = &model->values;
     const int named = own->input_count + own->state_count + own->signal_count;
     if (named > 0) {
         lw_values_compute(model, data, source->t, source, &own->for_all);
         memcpy(expression->values, data->computed, (size_t)named * sizeof *expression->values);
     }
-    for (int k = 0; k < expression->quantity_count; k++)
-        expression->values[named + k] = lw_quantity_value(model, data, source, &expression->quantities[k]);
     return lw_function_value(expression->function, &source->t, expression->values);
 }

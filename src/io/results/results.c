@@ -257,6 +257,19 @@ const char *lw_results_lacking_work(const lw_results *results, const lw_results_
     return NULL;
 }
 
+/* The last row that is copied. */
+typedef struct last_row {
+    const lw_results_table *table;
+    size_t row;
+} last_row;
+
+static double value_of(void *context, const char *name) {
+    const last_row *last = context;
+    const int column = lw_results_table_column(last->table, name);
+    return column >= 0 && last->table->columns[column].values ? last->table->columns[column].values[last->row]
+                                                              : NAN;
+}
+
 lw_status lw_results_copy(lw_results *results, const lw_results_table *table, size_t rows, lw_error *error) {
     const lw_record_column *names = lw_record_columns(results->record);
     const double **from = LW_NEW(results->arena, const double *, results->count);
@@ -270,7 +283,7 @@ lw_status lw_results_copy(lw_results *results, const lw_results_table *table, si
         for (size_t k = 0; k < results->count; k++) results->row[k] = from[k] ? from[k][row] : NAN;
         status = results->writer->format->row(results->writer, results->row);
     }
-    if (rows > 0) lw_record_go_on(results->record, results->row);
+    if (rows > 0) lw_record_go_on(results->record, value_of, &(last_row){table, rows - 1});
     return status; /* Faults of writing are reported when the file is closed. */
 }
 

@@ -451,6 +451,9 @@ static bool depends_on(const lw_model *model, int closure, int coordinate) {
         if (quantity->kind == LW_Q_COORDINATE && quantity->other == closure &&
             quantity->component == coordinate)
             return true;
+        const lw_force *force = quantity->kind == LW_Q_ELEMENT ? &model->forces[quantity->object] : NULL;
+        if (force && force->type != LW_FORCE_SPRING && force->closure == closure && force->q == coordinate)
+            return true;
     }
     return false;
 }
