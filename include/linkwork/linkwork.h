@@ -8,6 +8,7 @@
 #include <linkwork/status.h>
 #include <linkwork/spec.h>
 #include <linkwork/model.h>
+#include <linkwork/optimise.h>
 #include <linkwork/dynamics.h>
 #include <linkwork/tree.h>
 #include <linkwork/assemble.h>

@@ -148,6 +148,7 @@ typedef struct reader {
     lw_design *design;
     lw_error *error;
     const char *text; /* what is read */
+    bool search;      /* ranges are bounds */
 } reader;
 
 static lw_status wrong(const reader *r, const char *remedy, const char *message) {
@@ -325,6 +326,36 @@ static lw_status read_range(const reader *r, lw_variable *v, const char *text, c
     return LW_OK;
 }
 
+/* "1..2", "1..2 from 1.3": bounds and the start of a search, which is the model's value if it lies between
+ * them, otherwise their middle. */
+static lw_status read_bounds(const reader *r, lw_variable *v, const char *text, const char *dots) {
+    const char *remedy = "write e.g. L = 1..2, or L = 1..2 from 1.3";
+    const char *from = strstr(dots, " from ");
+    const size_t end = from ? (size_t)(from - dots) : strlen(dots);
+    char part[160];
+    if (dots - text >= (long)sizeof part || end >= sizeof part || strchr(text, ':'))
+        return wrong(r, remedy, "a search needs the bounds of a range, and no number of points");
+    snprintf(part, sizeof part, "%.*s", (int)(dots - text), text);
+    lw_status status = read_number(r, v, part, false, &v->p[0]);
+    snprintf(part, sizeof part, "%.*s", (int)end - 2, dots + 2);
+    if (status == LW_OK) status = read_number(r, v, part, false, &v->p[1]);
+    if (status != LW_OK) return status;
+    if (!(v->p[0] < v->p[1] && isfinite(v->p[1] - v->p[0])))
+        return wrong(r, remedy, "the first bound must be less than the second one");
+    v->p[2] = NAN;
+    for (size_t k = 0; k < r->spec->parameter_count && v->target == LW_VARY_PARAMETER; k++)
+        if (strcmp(r->spec->parameters[k].name, v->name) == 0) v->p[2] = r->spec->parameters[k].value;
+    for (size_t k = 0; k < r->spec->input_count && v->target == LW_VARY_INPUT; k++)
+        if (strcmp(r->spec->inputs[k].name, v->name) == 0) v->p[2] = r->spec->inputs[k].value;
+    if (from) status = read_number(r, v, from + 6, false, &v->p[2]);
+    const bool inside = v->p[2] >= v->p[0] && v->p[2] <= v->p[1];
+    if (status == LW_OK && from && !inside)
+        return wrong(r, "start between the bounds", "the start lies outside of the bounds");
+    if (!inside) v->p[2] = 0.5 * (v->p[0] + v->p[1]);
+    v->kind = LW_VARY_UNIFORM, v->drawn = r->design->drawn_count++;
+    return status;
+}
+
 static lw_status read_list(const reader *r, lw_variable *v, const char *text) {
     const char **pieces = LW_NEW(r->arena, const char *, PIECES_MOST);
     if (!pieces) return lw_out_of_memory(r->error);
@@ -413,6 +444,12 @@ static lw_status read_variable(reader *r) {
     lw_status status = add_variable(r, r->text, (size_t)(sign - r->text), &v);
     if (status != LW_OK) return status;
     const bool numbers = v->target == LW_VARY_PARAMETER || v->target == LW_VARY_INPUT;
+    if (r->search) {
+        const char *bounds = *sign == '=' && numbers ? strstr(text, "..") : NULL;
+        return bounds ? read_bounds(r, v, text, bounds)
+                      : wrong(r, "write e.g. L = 1..2, or L = 1..2 from 1.3",
+                              "a search is over numbers between two bounds");
+    }
     if (*sign == '~')
         return numbers ? read_distribution(r, v, text)
                        : wrong(r, "list the texts: method = rcr, lagrange", "it takes texts, not numbers");
@@ -461,11 +498,12 @@ static lw_status read_correlations(reader *r, const lw_sweep_options *options) {
     return LW_OK;
 }
 
-lw_status lw_design_read(const lw_spec *spec, const lw_sweep_options *options, lw_arena *arena,
+lw_status lw_design_read(const lw_spec *spec, const lw_sweep_options *options, bool search, lw_arena *arena,
                          lw_design *design, lw_error *error) {
-    reader r = {.spec = spec, .arena = arena, .design = design, .error = error};
+    reader r = {.spec = spec, .arena = arena, .design = design, .error = error, .search = search};
     static const char *const draws[] = {"random", "latin", "sobol"};
-    *design = (lw_design){.draws = options->draws ? options->draws : 1, .seed = options->seed};
+    *design =
+        (lw_design){.draws = options->draws ? options->draws : 1, .seed = options->seed, .search = search};
     for (size_t k = 0; k < options->vary_count; k++) {
         r.text = options->vary[k] ? options->vary[k] : "";
         const lw_status status = read_variable(&r);

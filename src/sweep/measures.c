@@ -104,39 +104,38 @@ static lw_status find_quantity(const lw_model *model, const char *text, lw_arena
     return status;
 }
 
-/* The second argument: a time, or a difference in the unit of the quantity. */
-static lw_status read_argument(const char *text, const char *argument, lw_sweep_measure *m, lw_error *error) {
-    lw_error fault = {0};
-    const char *unit = m->kind == LW_TAKE_AT ? "s" : m->unit;
-    double one = 1;
-    if (unit[0]) {
-        char in_unit[80];
-        snprintf(in_unit, sizeof in_unit, "1 (%.60s)", unit);
-        if (lw_read_number(in_unit, NULL, &one, NULL) != LW_OK) one = 1; /* A unit of the user's own. */
-    }
+lw_status lw_sweep_measure_number(const char *text, const char *number, const char *unit, double *value,
+                                  lw_error *error) {
     const lw_expression_names none = {0};
     lw_syntax syntax = {0};
     lw_meaning given = {0}, wanted = {0};
     char in_unit[80], message[400];
-    double ignored;
+    double one = 1, ignored;
     snprintf(in_unit, sizeof in_unit, "1 (%.60s)", unit);
-    if (!lw_number_meaning(argument, &none, &m->argument, &given, &syntax)) {
-        snprintf(message, sizeof message, "\"%.60s\": %s", argument, syntax.message);
+    if (unit[0] && lw_read_number(in_unit, NULL, &one, NULL) != LW_OK)
+        one = 1; /* A unit of the user's own. */
+    if (!lw_number_meaning(number, &none, value, &given, &syntax)) {
+        snprintf(message, sizeof message, "\"%.60s\": %s", number, syntax.message);
         return wrong(error, text, syntax.remedy, message);
     }
-    (void)fault;
     const bool known = unit[0] && lw_number_meaning(in_unit, &none, &ignored, &wanted, NULL);
     if (given.kind == LW_MEANING_SURE && known && !lw_meaning_same(&given, &wanted)) {
-        snprintf(message, sizeof message, "\"%.60s\" is not in %.40s", argument, unit);
+        snprintf(message, sizeof message, "\"%.60s\" is not in %.40s", number, unit);
         return wrong(error, text, "give it in that unit, or as a plain number", message);
     }
-    if (given.kind == LW_MEANING_SURE)
-        m->argument /= one; /* A number without unit is in that of the column. */
-    if (m->kind == LW_TAKE_SETTLE && !(m->argument > 0))
+    if (given.kind == LW_MEANING_SURE) *value /= one; /* A number without unit is in that of the column. */
+    return LW_OK;
+}
+
+/* The second argument: a time, or a difference in the unit of the quantity. */
+static lw_status read_argument(const char *text, const char *argument, lw_sweep_measure *m, lw_error *error) {
+    const char *unit = m->kind == LW_TAKE_AT ? "s" : m->unit;
+    const lw_status status = lw_sweep_measure_number(text, argument, unit, &m->argument, error);
+    if (status == LW_OK && m->kind == LW_TAKE_SETTLE && !(m->argument > 0))
         return wrong(error, text,
                      "give the difference that counts as settled, above zero, e.g. settle(pin.q, 1e-3)",
                      "nothing settles to within less than nothing");
-    return LW_OK;
+    return status;
 }
 
 lw_status lw_sweep_measure_read(const lw_model *model, const char *text, lw_arena *arena, lw_sweep_measure *m,

@@ -63,7 +63,8 @@ static void put(text_room *room, const char *key, const char *value) {
 
 /* Writes the plan as lines "# key: value". What settle changes is not known here: the options of a run that
  * are told are those of the first one. */
-static bool write_head(lw_sweep *sweep, const lw_sweep_options *options, const lw_model *model) {
+static bool write_head(lw_sweep *sweep, const lw_sweep_options *options, const lw_sweep_search *search,
+                       const lw_model *model) {
     static const char *const draws[] = {"random", "latin", "sobol"};
     text_room room = {0};
     lw_run_options run;
@@ -81,6 +82,7 @@ static bool write_head(lw_sweep *sweep, const lw_sweep_options *options, const l
     snprintf(text, sizeof text, "%llu of %s draws, seed %llu", (unsigned long long)sweep->design.count,
              draws[sweep->design.draw], (unsigned long long)sweep->design.seed);
     put(&room, "runs", text);
+    if (search) put(&room, "search", search->text);
     snprintf(text, sizeof text,
              "method %.40s, integrator %.40s, drift %.40s, from %.17g to %.17g s, step %.17g, "
              "tolerance %.17g, output %.17g",
@@ -103,9 +105,8 @@ static lw_status copy_spec(lw_sweep *sweep, const lw_spec *spec, lw_error *error
 
 static lw_status set_all(lw_sweep_worker *worker, lw_error *error);
 
-/* The model of the first run, by which measures are read. */
-static lw_status first_model(lw_sweep_worker *worker, lw_model **model, lw_error *error) {
-    lw_design_values(&worker->sweep->design, 0, worker->values);
+/* The model with the values of the worker. */
+static lw_status compile_model(lw_sweep_worker *worker, lw_model **model, lw_error *error) {
     lw_status status = set_all(worker, error);
     if (status == LW_OK) status = lw_model_compile(worker->spec, NULL, worker->report, model);
     if (status != LW_OK && status != LW_ERROR_MEMORY && error && !error->message[0])
@@ -115,6 +116,31 @@ static lw_status first_model(lw_sweep_worker *worker, lw_model **model, lw_error
                 break;
             }
     return status;
+}
+
+/* A model by which measures are read: of the start of a search, of the first run, or of another one, since a
+ * run with values that cannot be is a row that fails and no reason to refuse the others. */
+static lw_status some_model(lw_sweep_worker *worker, bool search, lw_model **model, lw_error *error) {
+    const lw_design *design = &worker->sweep->design;
+    lw_status first = LW_OK;
+    for (int attempt = search ? -1 : 0; attempt < 16; attempt++) {
+        lw_error later = {0};
+        lw_design_values(design, (uint64_t)(attempt > 0 ? attempt : 0) * (design->count - 1) / 15,
+                         worker->values);
+        for (int k = 0; k < design->variable_count && attempt < 0; k++)
+            worker->values[k] = design->variables[k].p[2];
+        const lw_status status = compile_model(worker, model, first == LW_OK ? error : &later);
+        if (status == LW_OK) {
+            if (first != LW_OK && error) *error = (lw_error){0};
+            return LW_OK;
+        }
+        if (first == LW_OK) first = status;
+        if (status == LW_ERROR_MEMORY) return status;
+        lw_report_destroy(worker->report);
+        worker->report = lw_report_create();
+        if (!worker->report) return lw_out_of_memory(error);
+    }
+    return first;
 }
 
 /* Asks for the columns that are there twice by name. */
@@ -150,16 +176,17 @@ static lw_status check_texts(const lw_sweep *sweep, const lw_model *model, lw_er
 }
 
 static lw_status read_plan(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_options *options,
-                           lw_error *error) {
+                           const lw_sweep_search *search, lw_error *error) {
     lw_sweep_worker *worker = NULL;
     lw_model *model = NULL;
     sweep->settle = options->settle, sweep->context = options->context;
     lw_status status = copy_spec(sweep, spec, error);
-    if (status == LW_OK) status = lw_design_read(spec, options, sweep->arena, &sweep->design, error);
+    if (status == LW_OK)
+        status = lw_design_read(spec, options, search != NULL, sweep->arena, &sweep->design, error);
     sweep->measures = LW_NEW(sweep->arena, lw_sweep_measure, options->measure_count + 1);
     if (status == LW_OK && !sweep->measures) status = lw_out_of_memory(error);
     if (status == LW_OK) status = lw_sweep_worker_create(sweep, &worker, error);
-    if (status == LW_OK) status = first_model(worker, &model, error);
+    if (status == LW_OK) status = some_model(worker, search != NULL, &model, error);
     if (status == LW_OK) status = check_texts(sweep, model, error);
     for (size_t k = 0; k < options->measure_count && status == LW_OK; k++) {
         status = lw_sweep_measure_read(model, options->measures[k] ? options->measures[k] : "", sweep->arena,
@@ -167,7 +194,7 @@ static lw_status read_plan(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_
         if (status == LW_OK) sweep->measure_count++;
     }
     if (status == LW_OK) status = check_names(sweep, error);
-    if (status == LW_OK && !write_head(sweep, options, model)) status = lw_out_of_memory(error);
+    if (status == LW_OK && !write_head(sweep, options, search, model)) status = lw_out_of_memory(error);
     lw_model_destroy(model);
     lw_sweep_worker_destroy(worker);
     return status;
@@ -175,6 +202,11 @@ static lw_status read_plan(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_
 
 lw_status lw_sweep_create(const lw_spec *spec, const lw_sweep_options *options, lw_sweep **sweep,
                           lw_error *error) {
+    return lw_sweep_create_search(spec, options, NULL, sweep, error);
+}
+
+lw_status lw_sweep_create_search(const lw_spec *spec, const lw_sweep_options *options,
+                                 const lw_sweep_search *search, lw_sweep **sweep, lw_error *error) {
     if (sweep) *sweep = NULL;
     if (!spec || !options || !sweep || (options->vary_count > 0 && !options->vary) ||
         (options->measure_count > 0 && !options->measures) ||
@@ -189,7 +221,7 @@ lw_status lw_sweep_create(const lw_spec *spec, const lw_sweep_options *options, 
         return lw_out_of_memory(error);
     }
     s->arena = arena;
-    const lw_status status = read_plan(s, spec, options, error);
+    const lw_status status = read_plan(s, spec, options, search, error);
     if (status == LW_OK)
         *sweep = s;
     else
@@ -433,15 +465,22 @@ lw_status lw_sweep_worker_run(lw_sweep_worker *w, uint64_t run, lw_sweep_row *ro
                               bool (*interrupted)(void *context), void *context, lw_error *error) {
     if (!w || !row || !row->values || run >= w->sweep->design.count)
         return lw_call_needs("a worker, the number of a run, and a row with room for its values", error);
+    lw_design_values(&w->sweep->design, run, w->values);
+    memcpy(row->values, w->values, (size_t)w->sweep->design.variable_count * sizeof *w->values);
+    row->run = run;
+    return lw_sweep_worker_row(w, row, interrupted, context, error);
+}
+
+lw_status lw_sweep_worker_row(lw_sweep_worker *w, lw_sweep_row *row, bool (*interrupted)(void *context),
+                              void *context, lw_error *error) {
     const int variables = w->sweep->design.variable_count;
     double *measured = row->values + variables;
     lw_run_summary summary = {.verdict = {.ok = true}};
     lw_error fault = {0};
     w->interrupted = interrupted, w->context = context;
     w->stopped = w->no_memory = false;
-    row->run = run, row->status = LW_SWEEP_OK, row->reason[0] = '\0';
-    lw_design_values(&w->sweep->design, run, w->values);
-    memcpy(row->values, w->values, (size_t)variables * sizeof *w->values);
+    row->status = LW_SWEEP_OK, row->reason[0] = '\0';
+    memcpy(w->values, row->values, (size_t)variables * sizeof *w->values);
     lw_status status = set_all(w, &fault);
     if (status == LW_OK) status = run_model(w, &summary, measured, &fault);
     if (status == LW_ERROR_MEMORY || w->no_memory) return lw_out_of_memory(error);

@@ -154,14 +154,15 @@ static lw_status look_through(csv_file *csv, lw_error *error) {
     char *head = text;
     const size_t length = (size_t)(at - text);
     const char *names = at < end && *at != '#' ? line_end(at, end) : NULL;
-    if (strncmp(text, "# linkwork-sweep:", 17) != 0) {
-        status = lw_sweep_file_fault(error, csv->path, "gone on with", "it is not the file of a sweep",
-                                     "give another name");
-    } else if (!names) { /* It was cut off in its head: begin anew. */
+    const size_t known = strlen(csv->sweep->head) < (size_t)size ? strlen(csv->sweep->head) : (size_t)size;
+    if (!names && strncmp(text, csv->sweep->head, known) == 0) { /* It was cut off in its head: begin anew. */
         rewind(csv->file);
         put_head(csv);
         if (fflush(csv->file) != 0 || ftruncate(fileno(csv->file), ftell(csv->file)) != 0)
             status = fault(csv, error);
+    } else if (strncmp(text, "# linkwork-sweep:", 17) != 0) {
+        status = lw_sweep_file_fault(error, csv->path, "gone on with", "it is not the file of a sweep",
+                                     "give another name");
     } else if (strlen(csv->sweep->head) != length || strncmp(csv->sweep->head, text, length) != 0) {
         head[length] = '\0';
         status = lw_sweep_other_plan(csv->sweep, csv->path, head, error);
@@ -227,7 +228,8 @@ static lw_status get(lw_sweep_file *file, uint64_t run, lw_sweep_row *row) {
     lw_design_values(&csv->sweep->design, run, row->values);
     for (int k = 0; k < columns; k++) {
         read_field(&at, field, sizeof field);
-        if (k < csv->sweep->design.variable_count) continue; /* They follow from the plan. */
+        if (k < csv->sweep->design.variable_count && !csv->sweep->design.search)
+            continue; /* They follow from the plan. */
         if (!lw_number_read(field, &row->values[k])) row->values[k] = NAN;
     }
     read_field(&at, field, sizeof field);

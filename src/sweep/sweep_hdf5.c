@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct hdf5_file {
     lw_sweep_file base;
@@ -150,20 +151,27 @@ static bool put_meanings(hdf5_file *h) {
     return done;
 }
 
+/* Fills a new file, which a kill may leave half done: under another name, until it is whole. */
 static lw_status create(hdf5_file *h, hid_t access, lw_error *error) {
     const hsize_t size[2] = {h->sweep->design.count, (hsize_t)column_count(h->sweep)};
     const unsigned char nothing = 0;
-    h->file = H5Fcreate(h->path, H5F_ACC_EXCL, H5P_DEFAULT, access);
-    if (h->file < 0) return fault(h, error, "created");
-    h->values = create_set(h->file, "values", H5T_IEEE_F64LE, 2, size, NULL);
-    h->status = create_set(h->file, "status", H5T_STD_U8LE, 1, size, &nothing);
-    h->reason = create_set(h->file, "reason", h->text, 1, size, NULL);
-    if (h->values < 0 || h->status < 0 || h->reason < 0 ||
-        !put_attribute(h->file, "linkwork-sweep", LW_VERSION) ||
-        !put_attribute(h->file, "plan", h->sweep->head) || !put_columns(h) || !put_meanings(h) ||
-        H5Fflush(h->file, H5F_SCOPE_LOCAL) < 0)
-        return fault(h, error, "created");
-    return LW_OK;
+    char *temporary = malloc(strlen(h->path) + 32);
+    if (!temporary) return lw_out_of_memory(error);
+    sprintf(temporary, "%s.%ld.new", h->path, (long)getpid());
+    h->file = H5Fcreate(temporary, H5F_ACC_EXCL, H5P_DEFAULT, access);
+    bool done = h->file >= 0;
+    if (done) {
+        h->values = create_set(h->file, "values", H5T_IEEE_F64LE, 2, size, NULL);
+        h->status = create_set(h->file, "status", H5T_STD_U8LE, 1, size, &nothing);
+        h->reason = create_set(h->file, "reason", h->text, 1, size, NULL);
+        done = h->values >= 0 && h->status >= 0 && h->reason >= 0 &&
+               put_attribute(h->file, "linkwork-sweep", LW_VERSION) &&
+               put_attribute(h->file, "plan", h->sweep->head) && put_columns(h) && put_meanings(h) &&
+               H5Fflush(h->file, H5F_SCOPE_LOCAL) >= 0 && rename(temporary, h->path) == 0;
+        if (!done) (void)unlink(temporary);
+    }
+    free(temporary);
+    return done ? LW_OK : fault(h, error, "created");
 }
 
 /* --- going on --------------------------------------------------------------------------------------- */

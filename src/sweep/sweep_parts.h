@@ -35,9 +35,9 @@ typedef struct lw_variable {
     const char *name, *text; /* as the caller wrote it */
     lw_vary_target target;
     lw_vary_kind kind;
-    int axis;  /* of a grid: which, from 0; variables of one file share it. Drawn: -1 */
-    int drawn; /* its number among those drawn; -1 */
-    double p[3];
+    int axis;                 /* of a grid: which, from 0; variables of one file share it. Drawn: -1 */
+    int drawn;                /* its number among those drawn; -1 */
+    double p[3];              /* of LW_VARY_UNIFORM in a search: the bounds and the start */
     const double *values;     /* of a list */
     const char *const *texts; /* of texts */
 } lw_variable;
@@ -50,12 +50,14 @@ typedef struct lw_design {
     int variable_count, axis_count, drawn_count;
     uint64_t axis_size[LW_VARIABLES_MOST]; /* points of each axis; the first one varies slowest */
     uint64_t draws, count, seed;
+    bool search; /* The values of a run are not known from its number. */
     enum { LW_DRAW_RANDOM, LW_DRAW_LATIN, LW_DRAW_SOBOL } draw;
     double *mix; /* drawn_count x drawn_count, lower triangle of Cholesky; NULL: independent */
 } lw_design;
 
-/* Reads all that varies; faults name the text. */
-lw_status lw_design_read(const lw_spec *spec, const lw_sweep_options *options, lw_arena *arena,
+/* Reads all that varies; faults name the text. In a search "L = 1..2", "L = 1..2 from 1.3" are bounds and a
+ * start, and nothing else can vary. */
+lw_status lw_design_read(const lw_spec *spec, const lw_sweep_options *options, bool search, lw_arena *arena,
                          lw_design *design, lw_error *error);
 /* The numbers of the variables in a run, in O(variables^2). */
 void lw_design_values(const lw_design *design, uint64_t run, double *values);
@@ -90,6 +92,9 @@ typedef struct lw_sweep_measure {
 /* Reads a measure, "peak = max(kinetic)"; the model says what there is. */
 lw_status lw_sweep_measure_read(const lw_model *model, const char *text, lw_arena *arena,
                                 lw_sweep_measure *measure, lw_error *error);
+/* A number in this unit, or without one: "500 N", "0.5 kN", "500". */
+lw_status lw_sweep_measure_number(const char *text, const char *number, const char *unit, double *value,
+                                  lw_error *error);
 /* Of the samples t, x (count > 0 of them). LW_ERROR_ARGUMENT: there is no sample at the time of AT. */
 lw_status lw_sweep_measure_value(const lw_sweep_measure *measure, const double *t, const double *x,
                                  size_t count, double *value, lw_error *error);
@@ -107,6 +112,28 @@ struct lw_sweep {
     void (*settle)(lw_run_options *options, void *context);
     void *context;
 };
+
+/* What a search adds to a plan: a line for the head. Its runs are at values of its own. */
+typedef struct lw_sweep_search {
+    const char *text;
+} lw_sweep_search;
+/* search may be NULL: as lw_sweep_create. */
+lw_status lw_sweep_create_search(const lw_spec *spec, const lw_sweep_options *options,
+                                 const lw_sweep_search *search, lw_sweep **sweep, lw_error *error);
+/* Computes a row, whose number and values of the variables are there. */
+lw_status lw_sweep_worker_row(lw_sweep_worker *worker, lw_sweep_row *row, bool (*interrupted)(void *context),
+                              void *context, lw_error *error);
+
+/* Computes runs on threads, as a whole or in batches; create, batches, destroy. */
+typedef struct lw_sweep_job lw_sweep_job;
+lw_status lw_sweep_job_create(const lw_sweep *sweep, const lw_sweep_call *call, lw_sweep_summary *summary,
+                              lw_sweep_job **job, lw_error *error);
+/* Runs first .. first + count - 1. rows: NULL, or rows of these runs with their values of the variables,
+ * which are computed or taken from the file. The summary says whether it was stopped. */
+lw_status lw_sweep_job_batch(lw_sweep_job *job, uint64_t first, uint64_t count, lw_sweep_row *rows,
+                             lw_error *error);
+/* Closes the file and says how the job has ended: with the given status, unless something else was wrong. */
+lw_status lw_sweep_job_end(lw_sweep_job *job, lw_status status, lw_error *error);
 
 /* Cuts the text at commas outside of brackets and quotes, into at most `most` pieces without blanks around
  * them, which are written into the arena. Returns how many there are, -1: more than most, or no memory. */

@@ -46,6 +46,8 @@ static double q[2], v[2], nan2[2], out[64];
 static const double now[1] = {0.01}, back[2] = {0.02, 0.01};
 static const char *const vary[] = {"L = 1, 2"}, *const measures[] = {"final(a.q)"}, *const L[] = {"L"},
                          *const none[] = {NULL};
+static const char *const bounds[] = {"L = 1..2"};
+static const lw_optimise_options wanted = {.vary = bounds, .vary_count = 1, .minimise = "final(a.q)"};
 static lw_drive_derivatives drives;
 static lw_reaction_derivatives reactions;
 static lw_inverse_options motion;
@@ -177,6 +179,17 @@ static bool misuse(int number_of_case) {
         MISUSE(refuses_run((lw_rollout_runs){.count = 1, .instants = 1, .times = nan2}))
         MISUSE(refuses_run((lw_rollout_runs){.count = 1, .instants = 2, .times = back}))
         MISUSE(refuses_run((lw_rollout_runs){.count = 1, .instants = 1, .times = now, .q = nan2, .v = v}))
+        /* --- optimise.h --- */
+        ARGUMENT(lw_optimise_create(NULL, &wanted, &(lw_optimisation *){NULL}, &error))
+        ARGUMENT(lw_optimise_create(spec, NULL, &(lw_optimisation *){NULL}, &error))
+        ARGUMENT(lw_optimise_create(spec, &wanted, NULL, NULL))
+        ARGUMENT(lw_optimise_create(spec, &(lw_optimise_options){.minimise = "kinetic"},
+                                    &(lw_optimisation *){NULL}, &error))
+        ARGUMENT(lw_optimise_create(spec, &(lw_optimise_options){.vary = bounds, .vary_count = 1},
+                                    &(lw_optimisation *){NULL}, &error))
+        MISUSE(QUIET(lw_optimise_destroy(NULL)))
+        MISUSE(lw_optimise_sweep(NULL) == NULL)
+        ARGUMENT(lw_optimise_run(NULL, &(lw_sweep_call){.jobs = 1}, NULL, NULL, &error))
         /* --- sweep.h --- */
         ARGUMENT(lw_sweep_create(NULL, &plan, &(lw_sweep *){NULL}, &error))
         ARGUMENT(lw_sweep_create(spec, NULL, &(lw_sweep *){NULL}, &error))

@@ -90,7 +90,7 @@ static lw_status read_plan(const lw_spec *spec, const lw_sweep_options *options,
                            lw_design *design, lw_error *error) {
     *arena = lw_arena_create(NULL);
     *error = (lw_error){0};
-    return lw_design_read(spec, options, *arena, design, error);
+    return lw_design_read(spec, options, false, *arena, design, error);
 }
 
 static void grids(void **state) {
