@@ -1,6 +1,6 @@
 /* probe.c - states of an imported mechanism and its equations of motion, as JSON, for the judges.
  *
- * Call: import-probe FILE SEED STATES SIZE [base=free] [loops=joints] [key=NAME] [keep-fixed] [method=NAME]
+ * Call: import-probe FILE SEED STATES SIZE [base=free] [loops=joints] [key=NAME] [keep-fixed] [any-path] [method=NAME]
  *       [derivatives]
  * Random coordinates and speeds within +-SIZE of the initial ones, made to close loops; at each the mass
  * matrix of the spanning tree and the accelerations, and of these the derivatives, if they are asked for.
@@ -113,6 +113,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[k], "loops=joints") == 0) options.loops = LW_LOOPS_JOINTS;
         if (strcmp(argv[k], "derivatives") == 0) derivatives = true;
         if (strcmp(argv[k], "keep-fixed") == 0) options.keep_fixed = true;
+        if (strcmp(argv[k], "any-path") == 0) options.any_path = true;
         if (strncmp(argv[k], "key=", 4) == 0) options.key = argv[k] + 4;
         if (strncmp(argv[k], "method=", 7) == 0) method = argv[k] + 7;
     }

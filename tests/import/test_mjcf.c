@@ -386,7 +386,7 @@ static void test_unread(void **state) {
     static const char *const wanted[] = {"attribute springyield of <joint>", "attribute surprise of <geom>",
                                          "attribute armature of <motor>", "attribute delay of <motor>"};
     static const char *const files[] = {"actuators", "bounds", "classes", "compound", "hands",
-                                        "loops",     "paths",  "passive", "shapes"};
+                                        "loops",     "meshes", "paths",   "passive",  "shapes"};
     lw_import_options options;
     lw_import_defaults(&options);
     options.notes = lw_import_notes_create();

@@ -189,10 +189,20 @@ static const char *behind(const char *at, const char *last, const char *start, c
     return last;
 }
 
-static bool contains(const char *text, const char *last, const char *word) {
-    const size_t size = strlen(word);
-    for (; (size_t)(last - text) >= size; text++)
-        if (memcmp(text, word, size) == 0) return true;
+/* Whether macros of xacro stand in a text. What xacro has expanded keeps its comments, with the macros in
+ * them. */
+static bool holds_macros(const char *at, const char *last) {
+    while (at < last) {
+        const char *next = behind(at, last, "<!--", "-->");
+        if (next) {
+            at = next;
+            continue;
+        }
+        const size_t rest = (size_t)(last - at);
+        if ((rest >= 7 && memcmp(at, "<xacro:", 7) == 0) || (rest >= 2 && memcmp(at, "${", 2) == 0))
+            return true;
+        at++;
+    }
     return false;
 }
 
@@ -235,8 +245,7 @@ lw_import_format lw_import_format_of_text(const char *text, size_t length) {
     while (at + size < last && !strchr(" \t\r\n/>", at[size])) size++;
     for (size_t k = 0; k < sizeof roots / sizeof *roots; k++) {
         if (strlen(roots[k].root) != size || memcmp(at, roots[k].root, size) != 0) continue;
-        if (roots[k].format == LW_FORMAT_URDF && (contains(at, last, "<xacro:") || contains(at, last, "${")))
-            return LW_FORMAT_XACRO;
+        if (roots[k].format == LW_FORMAT_URDF && holds_macros(at, last)) return LW_FORMAT_XACRO;
         return roots[k].format;
     }
     return LW_FORMAT_UNKNOWN;

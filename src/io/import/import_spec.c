@@ -133,10 +133,10 @@ void lw_import_add_coupling(lw_importer *importer, const char *name, const char 
                             lw_place place) {
     lw_constraint_spec coupling = {.name = lw_import_own_name(importer, &importer->constraints, name),
                                    .type = LW_CONSTRAINT_COUPLING,
-                                   .terms = 2,
+                                   .terms = joints[1] ? 2 : 1,
                                    .offset = offset,
                                    .place = place};
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < coupling.terms; k++) {
         coupling.joints[k] = joints[k];
         coupling.coordinates[k] = coordinates[k];
         coupling.factors[k] = factors[k];

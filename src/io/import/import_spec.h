@@ -27,7 +27,7 @@ void lw_import_add_constraint(lw_importer *importer, const lw_constraint_spec *c
  * means. */
 void lw_import_add_friction(lw_importer *importer, const char *joint, int coordinate, double viscous,
                             double coulomb, lw_place place);
-/* factor0 q0 + factor1 q1 = offset */
+/* factor0 q0 + factor1 q1 = offset; without joints[1] factor0 q0 = offset. */
 void lw_import_add_coupling(lw_importer *importer, const char *name, const char *const joints[2],
                             const int coordinates[2], const double factors[2], double offset, lw_place place);
 /* An input, zero, and a drive of the joint's coordinate by it. */

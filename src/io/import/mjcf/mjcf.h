@@ -79,7 +79,7 @@ typedef struct mj_geom {
     lw_shape shape; /* kind none: nothing that can be drawn */
     bool has_mass;
     double mass, density;
-    int mesh, group;
+    int mesh, group; /* mesh: -1 for other shapes */
     bool collides;
     bool shell;   /* its mass is to be on its surface */
     bool unknown; /* it has mass, but nobody here can say where: a mesh that is missing */
@@ -106,13 +106,19 @@ typedef struct mj_tendon {
     double length0; /* in the drawn configuration */
 } mj_tendon;
 
+/* What the mass of a mesh is taken from: mjcf_mesh_inertia.c. */
+typedef enum mj_counting { MJ_LEGACY, MJ_EXACT, MJ_SHELL, MJ_HULL } mj_counting;
+
 typedef struct mj_mesh {
     const char *name;
     const lw_xml *node;
-    bool loaded, solid; /* has triangles; has an inside */
-    bool shell, hull;   /* its inertia is to be that of its surface, or of its convex hull */
+    bool loaded; /* has triangles */
+    mj_counting counts;
     double scale[3];
     lw_mesh_spec mesh;
+    /* Volume or area, its centre, and the inertia about that at density 1, in the mesh's axes. */
+    bool known;
+    double amount, com[3], inertia[6];
 } mj_mesh;
 
 /* A colour by name. */
@@ -137,6 +143,7 @@ typedef struct mj_reader {
     int group_range[2];
     double boundmass, boundinertia, settotalmass;
     char eulerseq[4];
+    bool exact_meshes; /* "exact" is the default of meshes */
     const char *meshdir;
     /* option */
     double gravity[3];
@@ -206,6 +213,8 @@ double mj_unit(const double a[3], double out[3]);
 void mj_read_settings(mj_reader *reader);
 void mj_read_assets(mj_reader *reader);
 int mj_find_mesh(const mj_reader *reader, const char *name);
+/* Volume or area of a mesh, its centre, and the inertia about that at density 1; false if it has none. */
+bool mj_mesh_moments(const mj_mesh *mesh, double *amount, double com[3], double inertia[6]);
 void mj_read_bodies(mj_reader *reader);
 void mj_read_geom(mj_reader *reader, const lw_xml *node, int body, const lw_pose *frame, int childclass);
 int mj_find_body(const mj_reader *reader, const char *name); /* "world" is 0 */

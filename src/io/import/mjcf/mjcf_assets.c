@@ -103,8 +103,12 @@ static void read_mesh(mj_reader *reader, const lw_xml *node) {
         return;
     }
     const char *how = mj_text(reader, &element, "inertia");
-    mesh->shell = how && strcmp(how, "shell") == 0;
-    mesh->hull = how && strcmp(how, "convex") == 0;
+    mesh->counts = reader->exact_meshes ? MJ_EXACT : MJ_LEGACY;
+    if (how) {
+        static const char *const ways[] = {"legacy", "exact", "shell", "convex", NULL};
+        const int way = mj_word(reader, &element, "inertia", ways, 0);
+        if (way >= 0) mesh->counts = (mj_counting)way;
+    }
     if (file) {
         char path[1024];
         if (reader->strippath && strrchr(file, '/')) file = strrchr(file, '/') + 1;
@@ -122,7 +126,8 @@ static void read_mesh(mj_reader *reader, const lw_xml *node) {
     else
         mj_warn(reader, node, NULL, NULL, "it has neither a file nor vertices that are read");
     move_vertices(reader, &element, mesh);
-    if (mesh->loaded) mesh->solid = lw_mesh_check(&mesh->mesh, NULL) == LW_OK;
+    mesh->known = mesh->loaded && mesh->counts != MJ_HULL &&
+                  mj_mesh_moments(mesh, &mesh->amount, mesh->com, mesh->inertia);
 }
 
 static void read_material(mj_reader *reader, const lw_xml *node) {

@@ -79,7 +79,7 @@ void mj_read_geom(mj_reader *reader, const lw_xml *node, int body, const lw_pose
     const mj_element element = mj_with_class(reader, node, "geom", childclass);
     const int type = mj_word(reader, &element, "type", names, SPHERE);
     if (type < 0) return;
-    mj_geom geom = {.node = node, .body = body, .density = 1000};
+    mj_geom geom = {.node = node, .body = body, .density = 1000, .mesh = -1};
     double ends[6], group = 0, contacts[2] = {1, 1}, along[3] = {0, 0, 0}, length = 0;
     bool shell = false;
     lw_pose pose;
@@ -125,7 +125,7 @@ void mj_read_geom(mj_reader *reader, const lw_xml *node, int body, const lw_pose
         }
         const mj_mesh *of = MJ_MESH(reader, k);
         /* A primitive that MuJoCo would fit to a mesh is drawn as the mesh, and has no mass. */
-        geom.unknown = !of->solid || of->shell || of->hull || type != MESH;
+        geom.unknown = !of->known || type != MESH;
         geom.shape.kind = of->loaded ? LW_SHAPE_MESH : LW_SHAPE_NONE;
         geom.shape.mesh = &of->mesh;
         lw_v3_copy(of->scale, geom.shape.size);

@@ -32,6 +32,22 @@ void mj_add_inertia(double *mass, double com[3], double inertia[6], double more,
     lw_v3_copy(centre, com);
 }
 
+/* Of a mesh, in the body's axes. */
+static void mesh_inertia(const mj_mesh *mesh, const mj_geom *geom, double *mass, double com[3],
+                         double inertia[6]) {
+    double R[9];
+    *mass = geom->has_mass ? geom->mass : geom->density * mesh->amount;
+    const double *turn = geom->shape.rotation;
+    if (turn[0] != 0 || turn[1] != 0 || turn[2] != 0 || turn[3] != 0)
+        lw_rot_quat(turn, R);
+    else
+        lw_m3_identity(R);
+    lw_m3_mul_v(R, mesh->com, com);
+    lw_v3_add(com, geom->shape.position, com);
+    lw_s3_rotate(R, mesh->inertia, inertia);
+    for (int k = 0; k < 6; k++) inertia[k] *= *mass / mesh->amount;
+}
+
 /* Adds a geom to its body's mass. */
 static void add_geom(mj_reader *reader, const mj_geom *geom, mj_body *body) {
     double mass, com[3], inertia[6];
@@ -39,8 +55,7 @@ static void add_geom(mj_reader *reader, const mj_geom *geom, mj_body *body) {
     if (light || (geom->shape.kind == LW_SHAPE_NONE && !geom->unknown)) return;
     if (geom->unknown) {
         mj_warn(reader, geom->node, NULL, "give the body an <inertial>",
-                "its mesh is missing, not closed, or to be taken as a hull or shell, so that it counts "
-                "without mass");
+                "its mesh is missing, flat, or to be taken as its hull, so that it counts without mass");
         return;
     }
     if (geom->shell) {
@@ -48,8 +63,10 @@ static void add_geom(mj_reader *reader, const mj_geom *geom, mj_body *body) {
                  "mass on the surface of a shape is not computed");
         return;
     }
-    if (lw_shape_inertia(&geom->shape, geom->has_mass ? geom->mass : 0, geom->has_mass ? 0 : geom->density,
-                         &mass, com, inertia) != LW_OK) {
+    if (geom->mesh >= 0)
+        mesh_inertia(MJ_MESH(reader, geom->mesh), geom, &mass, com, inertia);
+    else if (lw_shape_inertia(&geom->shape, geom->has_mass ? geom->mass : 0,
+                              geom->has_mass ? 0 : geom->density, &mass, com, inertia) != LW_OK) {
         mj_error(reader, geom->node, NULL, "check its sizes and density", "its mass cannot be computed");
         return;
     }

@@ -93,6 +93,7 @@ static void read_compiler(mj_reader *reader, const lw_xml *node) {
     (void)mj_flag(reader, &element, "autolimits", &reader->autolimits);
     (void)mj_flag(reader, &element, "balanceinertia", &reader->balanceinertia);
     (void)mj_flag(reader, &element, "strippath", &reader->strippath);
+    (void)mj_flag(reader, &element, "exactmeshinertia", &reader->exact_meshes); /* of older files */
     (void)mj_flag(reader, &element, "alignfree", &reader->align_free);
     (void)mj_number(reader, &element, "boundmass", &reader->boundmass);
     (void)mj_number(reader, &element, "boundinertia", &reader->boundinertia);

@@ -345,13 +345,18 @@ static void add_mimic(lw_urdf *urdf, const lw_urdf_joint *joint) {
                         "it mimics itself");
         return;
     }
-    if (lw_joint_type_v(joint->type, 0) != 1 || lw_joint_type_v(other->type, 0) != 1) {
+    if (joint->type == LW_JOINT_WELD) { /* Published robots have it where fingers are fixed for a while. */
+        lw_import_note_of(importer, mimic->place, "mimics of fixed joints", "they do not move");
+        return;
+    }
+    const bool held = other->type == LW_JOINT_WELD; /* It mimics a coordinate that is zero. */
+    if (lw_joint_type_v(joint->type, 0) != 1 || (!held && lw_joint_type_v(other->type, 0) != 1)) {
         lw_import_fault(
             importer, mimic->place, joint->object, "let both be revolute, continuous or prismatic",
             "it mimics \"%.80s\", but one of the two has not exactly one coordinate", other->name);
         return;
     }
-    const char *const joints[2] = {joint->own, other->own};
+    const char *const joints[2] = {joint->own, held ? NULL : other->own};
     const int coordinates[2] = {0, 0};
     const double factors[2] = {1, -multiplier};
     lw_import_add_coupling(importer, lw_import_print(importer, "%s.mimic", joint->own), joints, coordinates,
