@@ -190,3 +190,8 @@ YAML
         esac
     done
 done
+
+# A distance from a centre of mass is called as it was asked for.
+expect 0 run "$work/condition.yaml" --quiet --out "$work/centre.csv" --record "distance(ground, com(m)), distance(com( m ), ground).rate"
+grep -qF 't [s],"distance(ground, com(m)) [m]","distance(com(m), ground).rate [m/s]"' "$work/centre.csv" ||
+    fail "names of distances: $(grep '^t' "$work/centre.csv")"

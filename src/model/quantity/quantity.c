@@ -327,6 +327,16 @@ static void print_value(const char *section, const char *name, char *text, size_
     snprintf(text, size, "%s%s%.300s%s", taken ? section : "", taken ? "(" : "", name, taken ? ")" : "");
 }
 
+/* A place of a distance. */
+static void print_end(const lw_model *model, const lw_state_quantity *quantity, int end, char *text,
+                      size_t size) {
+    const char *name = name_of(model, end == 0 ? quantity->object : quantity->other, quantity->marker[end]);
+    if (quantity->centre[end])
+        snprintf(text, size, "com(%.300s)", name);
+    else
+        print_place(name, quantity->given[end], false, text, size);
+}
+
 static void print_object(const lw_model *model, const lw_state_quantity *quantity, char *text, size_t size) {
     char second[320];
     text[0] = '\0';
@@ -360,10 +370,8 @@ static void print_object(const lw_model *model, const lw_state_quantity *quantit
                     size);
         break;
     case LW_OBJECT_PAIR:
-        print_place(name_of(model, quantity->object, quantity->marker[0]), quantity->given[0], false, text,
-                    size);
-        print_place(name_of(model, quantity->other, quantity->marker[1]), quantity->given[1], false, second,
-                    sizeof second);
+        print_end(model, quantity, 0, text, size);
+        print_end(model, quantity, 1, second, sizeof second);
         snprintf(text + strlen(text), size - strlen(text), ", %s", second);
         break;
     case LW_OBJECT_NONE:

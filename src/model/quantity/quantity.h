@@ -112,6 +112,7 @@ typedef struct lw_state_quantity {
     int component;
     double at[2][3];    /* points in the internal frames of object and other */
     double given[2][3]; /* the same in the frames of the user, for names */
+    bool centre[2];     /* distances: the point is the centre of mass, and called so */
     unsigned needs;
     const char *unit;   /* SI, "" if there is none */
     lw_meaning meaning; /* what it measures */

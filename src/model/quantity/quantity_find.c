@@ -374,6 +374,7 @@ bool lw_quantity_of_target(const lw_model *model, lw_quantity_kind kind, const l
             lw_m3_tmul_v(frame->R, gap, own);
         }
         lw_quantity_place(model, quantity, end, body, own);
+        quantity->centre[end] = target->centre[end];
     }
     lw_quantity_refer(model, quantity, target->axes, target->at_first);
     return true;
