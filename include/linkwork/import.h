@@ -40,7 +40,7 @@ LW_API size_t lw_import_notes_size(const lw_import_notes *notes);
 /* NULL if there is none of this index. */
 LW_API const lw_import_note *lw_import_notes_get(const lw_import_notes *notes, size_t index);
 
-/* Whether a root link that nothing holds stands on the ground or is free. */
+/* Whether the root link of a URDF stands on the ground or is free; for other formats fixed. */
 typedef enum lw_import_base { LW_BASE_FIXED = 0, LW_BASE_FREE } lw_import_base;
 
 /* What becomes of a weld that closes a loop: */

@@ -217,17 +217,20 @@ def load(path: str | os.PathLike[str], *, begin: str | None = None, any_path: bo
     welds that close loops make one body of two, `key` is the keyframe to begin with, `folders` are further places
     of packages and meshes. `Model.notes` tells what was left out.
     """
-    imported = None
-    if _core.import_format(path):
-        imported = _import_options(**{name: parameters.pop(name) for name in _IMPORT if name in parameters})
+    imported = _import_options(parameters) if _core.import_format(path) else None
     return Model(path=path, settings=settings_of(parameters), begin=begin, any_path=any_path, imported=imported)
 
 
 _IMPORT = ("base", "keep_fixed", "loops", "key", "folders")
 
 
-def _import_options(base: str = "fixed", keep_fixed: bool = False, loops: str = "as-written", key: str | None = None,
-                    folders: Sequence[str | os.PathLike[str]] = ()) -> tuple[bool, bool, bool, str | None, list[str]]:
+def _import_options(keywords: dict[str, Any]) -> tuple[bool, bool, bool, str | None, list[str]]:
+    """Takes the options of an import out of the keywords; what remains are parameters."""
+    return _import_tuple(**{name: keywords.pop(name) for name in _IMPORT if name in keywords})
+
+
+def _import_tuple(base: str = "fixed", keep_fixed: bool = False, loops: str = "as-written", key: str | None = None,
+                  folders: Sequence[str | os.PathLike[str]] = ()) -> tuple[bool, bool, bool, str | None, list[str]]:
     if base not in ("fixed", "free"):
         raise ValueError(f"base is {base!r}, expected 'fixed' or 'free'")
     if loops not in ("as-written", "joints"):
@@ -252,9 +255,14 @@ def _two(out: Pair | None) -> tuple[Array | None, Array | None]:
     return first, second
 
 
-def loads(text: str, *, name: str = "text", begin: str | None = None, **parameters: float | str) -> Model:
-    """A model from the text of a model file; `name` stands for the file in messages."""
-    return Model(text=text, name=name, settings=settings_of(parameters), begin=begin)
+def loads(text: str, *, name: str = "text", begin: str | None = None, **parameters: Any) -> Model:
+    """A model from the text of a model file, or of a robot in URDF, SDF or MJCF; keywords are those of `load`.
+
+    `name` stands for the file in messages. Of a robot no files that the text names are read: meshes are warned of,
+    and includes refused.
+    """
+    imported = _import_options(parameters) if _core.import_format_of_text(text) else None
+    return Model(text=text, name=name, settings=settings_of(parameters), begin=begin, imported=imported)
 
 
 def from_bytes(data: bytes) -> Model:

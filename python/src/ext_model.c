@@ -50,9 +50,8 @@ static void settings_free(settings_list *list) {
     Py_XDECREF(list->sequence);
 }
 
-/* A file of another format: URDF, SDF, MJCF. */
-static bool is_foreign(const char *path) {
-    const lw_import_format format = lw_import_format_of(path);
+/* Another format: URDF, SDF, MJCF. */
+static bool is_foreign(lw_import_format format) {
     return format != LW_FORMAT_UNKNOWN && format != LW_FORMAT_MODEL;
 }
 
@@ -115,10 +114,14 @@ static lw_status read_spec(const char *path, const char *text, Py_ssize_t text_s
                            int any_path, const lw_import_options *import, lw_report *report, lw_spec **spec) {
     lw_error error = {0};
     const size_t count = (size_t)settings->count;
-    if (path && is_foreign(path)) {
+    const lw_import_format format = path   ? lw_import_format_of(path)
+                                    : text ? lw_import_format_of_text(text, (size_t)text_size)
+                                           : LW_FORMAT_MODEL;
+    if (is_foreign(format)) {
         lw_import_options options = *import;
         options.any_path = any_path;
-        lw_status status = lw_import(path, &options, report, spec);
+        lw_status status = path ? lw_import(path, &options, report, spec)
+                                : lw_import_text(text, (size_t)text_size, name, &options, report, spec);
         for (size_t k = 0; k < count && status == LW_OK; k++) {
             double value;
             status = lw_read_number(settings->items[k].value, NULL, &value, &error);
@@ -695,13 +698,27 @@ static PyObject *import_format(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path)) return NULL;
     const lw_import_format format = lw_import_format_of(PyBytes_AsString(path));
     Py_DECREF(path);
-    const bool own = format == LW_FORMAT_UNKNOWN || format == LW_FORMAT_MODEL;
-    return PyUnicode_FromString(own ? "" : lw_import_format_name(format));
+    return PyUnicode_FromString(is_foreign(format) ? lw_import_format_name(format) : "");
+}
+
+/* The same of a text. */
+static PyObject *import_format_of_text(PyObject *module, PyObject *text) {
+    (void)module;
+    Py_ssize_t size = 0;
+    if (!PyUnicode_Check(text)) {
+        PyErr_SetString(PyExc_TypeError, "text is no str; linkwork.load reads files");
+        return NULL;
+    }
+    const char *bytes = PyUnicode_AsUTF8AndSize(text, &size);
+    if (!bytes) return NULL;
+    const lw_import_format format = lw_import_format_of_text(bytes, (size_t)size);
+    return PyUnicode_FromString(is_foreign(format) ? lw_import_format_name(format) : "");
 }
 
 PyMethodDef model_functions[] = {
     {"import_format", import_format, METH_VARARGS,
      "The format of a file of another program, or an empty text."},
+    {"import_format_of_text", import_format_of_text, METH_O, "The same of a text."},
     {"methods", methods_list, METH_NOARGS, "Names and summaries of the methods."},
     {"integrators", integrators_list, METH_NOARGS, "Names and summaries of the integrators."},
     {NULL, NULL, 0, NULL}};

@@ -80,7 +80,23 @@ def test_options_and_notes_of_imports(tmp_path):
         lw.load(path, base="floating")
     with pytest.raises(ValueError, match="loops is 'open'"):
         lw.load(path, loops="open")
+    with pytest.raises(lw.ModelError, match='keyframe "home" is asked for, but only MJCF has keyframes'):
+        lw.load(path, key="home")
     assert lw.load(ROOT / "problems/four_bar/model.yaml").notes == []
+
+
+def test_robots_from_text():
+    """Any of the formats, with the same keywords; files that the text names are not read."""
+    free = lw.loads(FREE, base="free", name="arm")
+    assert free.nv == 6 and any("collision" in note.kind for note in free.notes)
+    cart = lw.loads("<mujoco><worldbody><body name='cart'><joint name='x' type='slide'/><geom size='.1'/></body></worldbody>"
+                    "<keyframe><key name='away' qpos='0.4'/></keyframe></mujoco>", key="away")
+    assert cart.q0[0] == 0.4
+    with pytest.raises(lw.ModelError, match="only URDF leaves open"):
+        lw.loads("<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>", base="free")
+    for wrong in (None, 3, b"<robot/>"):
+        with pytest.raises(TypeError, match="text is no str"):
+            lw.loads(wrong)
 
 
 def test_comparison(four_bar):

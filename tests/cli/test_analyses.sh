@@ -160,6 +160,10 @@ expect 0 frequency "$source_dir/tests/import/mjcf/paths.xml" --key on --json
 expect 2 frequency "$source_dir/tests/import/mjcf/paths.xml" --key om
 expect 0 inverse "$source_dir/tests/import/loop_6d.urdf" --loops joints --motion crank_pin.q='0.1*t' --drive crank_pin --end 0.1 --json
 expect 2 inverse "$source_dir/tests/import/loop_6d.urdf" --loops none --motion crank_pin.q='0.1*t' --end 0.1
+expect 2 import "$source_dir/tests/import/tree.urdf" --key home
+says err 'the keyframe "home" is asked for, but only MJCF has keyframes'
+expect 2 modes "$source_dir/tests/import/loop_native.sdf" --base free
+says err "only URDF leaves open whether its base is free"
 expect 1 equilibrium "$source_dir/tests/import/tree.urdf" --base free
 says err "root.z accelerates by -9.81"
 

@@ -66,7 +66,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     lw_import_options options;
     lw_import_defaults(&options);
     /* The last bytes choose the options: they are mostly line breaks behind the end. */
-    options.base = size > 0 && data[size - 1] == ' ' ? LW_BASE_FREE : LW_BASE_FIXED;
+    options.base =
+        LW_FUZZ_FORMAT == LW_FORMAT_URDF && size > 0 && data[size - 1] == ' ' ? LW_BASE_FREE : LW_BASE_FIXED;
     options.loops = size > 1 && data[size - 2] == ' ' ? LW_LOOPS_JOINTS : LW_LOOPS_AS_WRITTEN;
     options.keep_fixed = size > 2 && data[size - 3] == ' ';
     options.notes = lw_import_notes_create();

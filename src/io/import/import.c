@@ -298,15 +298,30 @@ static void withdraw_cuts(lw_importer *importer) {
     }
 }
 
+/* An option without a meaning in this format is a misunderstanding. */
+static void refuse_options(lw_importer *importer, lw_import_format format) {
+    const lw_place start = {1, 1};
+    if (importer->options.key && format != LW_FORMAT_MJCF)
+        lw_import_fault(importer, start, NULL, "leave the keyframe out",
+                        "the keyframe \"%.60s\" is asked for, but only MJCF has keyframes",
+                        importer->options.key);
+    if (importer->options.base == LW_BASE_FREE && format != LW_FORMAT_URDF)
+        lw_import_fault(importer, start, NULL,
+                        format == LW_FORMAT_SDF ? "leave it out: links that no joint holds are free"
+                                                : "leave it out: a body with a free joint is free",
+                        "a free base is asked for, but only URDF leaves open whether its base is free");
+}
+
 static lw_status import_text(lw_importer *importer, lw_import_format format, lw_spec **spec) {
     static void (*const readers[LW_FORMATS])(lw_importer *) = {[LW_FORMAT_URDF] = lw_import_urdf,
                                                                [LW_FORMAT_SDF] = lw_import_sdf,
                                                                [LW_FORMAT_MJCF] = lw_import_mjcf};
     importer->arena = lw_arena_create(NULL);
     if (!importer->arena) return LW_ERROR_MEMORY;
-    if (readers[format])
+    if (readers[format]) {
+        refuse_options(importer, format);
         readers[format](importer);
-    else
+    } else
         refuse(importer, format);
     tell_repeats(importer);
     lw_status status = LW_OK;
