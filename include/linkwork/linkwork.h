@@ -23,6 +23,7 @@
 #include <linkwork/equilibrium.h>
 #include <linkwork/frequency.h>
 #include <linkwork/inverse.h>
+#include <linkwork/sensitivity.h>
 #include <linkwork/solver_batch.h>
 #include <linkwork/compare.h>
 #include <linkwork/director.h>

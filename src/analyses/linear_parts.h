@@ -15,7 +15,9 @@ typedef struct lw_linear_work {
     int *named;                          /* coordinates of the user's choice, as indices of the free speeds */
     double *Nq, *Nv;                     /* free x coordinates, free x speeds, column by column */
     int *own_q, *own_v;                  /* the free speeds that stand for their columns */
-    double *Lq, *Lv;                     /* nv x n row by row: dq = Lq x, dv = Lv x */
+    /* Those that are to stand for them again, whatever moves most; NULL: no such demand. */
+    const int *kept_q, *kept_v;
+    double *Lq, *Lv; /* nv x n row by row: dq = Lq x, dv = Lv x */
     double *A, *B, *C, *D, *rates, *eigenvalues;
     bool *slides; /* per speed */
     /* workspaces */

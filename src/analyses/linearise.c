@@ -61,9 +61,10 @@ static int find_speed(const lw_model *model, const char *name) {
 
 /* --- bases ----------------------------------------------------------------------------------------- */
 
-/* The speeds that stand for the columns of an admissible basis N (free x f, column by column): the named
- * ones, or those that move most. Then N becomes the identity in their rows. own: indices of d->free. */
-static lw_status choose(lw_linear_work *w, int f, double *N, int *own, lw_error *error) {
+/* The speeds that stand for the columns of an admissible basis N (free x f, column by column): those of
+ * `named`, or if it is NULL those that move most. Then N becomes the identity in their rows. own, named:
+ * indices of d->free. */
+static lw_status choose(lw_linear_work *w, int f, double *N, const int *named, int *own, lw_error *error) {
     const lw_derivatives *d = w->derivatives;
     const int nf = d->free_count;
     const double length = lw_longest_arm(d->model);
@@ -80,7 +81,7 @@ static lw_status choose(lw_linear_work *w, int f, double *N, int *own, lw_error 
             const int keep = own[b];
             own[b] = own[b - 1], own[b - 1] = keep;
         }
-    for (int j = 0; w->named && j < f; j++) own[j] = w->named[j];
+    for (int j = 0; named && j < f; j++) own[j] = named[j];
     for (int i = 0; i < f; i++)
         for (int j = 0; j < f; j++)
             block[i + j * f] = N[own[i] + j * nf] / (w->slides[d->free[own[i]]] ? length : 1);
@@ -418,8 +419,10 @@ lw_status lw_linear_at(lw_linear_work *w, const lw_linearise_options *options, d
     w->n = w->coordinates + w->speeds + model->values.state_count;
     w->outputs = model->output_names.count ? model->output_names.count : w->coordinates;
     if (!w->named) status = take_names(w, options, error);
-    if (status == LW_OK) status = choose(w, w->coordinates, w->Nq, w->own_q, error);
-    if (status == LW_OK) status = choose(w, w->speeds, w->Nv, w->own_v, error);
+    if (status == LW_OK)
+        status = choose(w, w->coordinates, w->Nq, w->kept_q ? w->kept_q : w->named, w->own_q, error);
+    if (status == LW_OK)
+        status = choose(w, w->speeds, w->Nv, w->kept_v ? w->kept_v : w->named, w->own_v, error);
     if (status != LW_OK) return status;
     const size_t n = (size_t)w->n, nv = (size_t)model->nv, ni = (size_t)model->values.input_count;
     memset(w->Lq, 0, nv * n * sizeof *w->Lq);

@@ -115,7 +115,25 @@ END
 grep -q "<svg" "$work/bode.svg" && grep -q "data:image/svg+xml" "$work/bode.html" || fail "Bode plot"
 [[ $(find "$work" -name 'bode*' | wc -l) -eq 3 ]] || fail "files are left over"
 
+expect 0 sensitivity "$source_dir/problems/pendulum/model.yaml" --parameter L --end 1 --json
+/usr/bin/python3 - "$work/out" <<'END' || fail "sensitivity"
+import json, sys
+r = json.load(open(sys.argv[1]))
+at = r["columns"].index("pivot.q")
+ours, runs = r["derivatives"]["L"], r["differences"]["L"]
+assert len(r["t"]) == 101 and r["disagreement"] < 1e-6 and max(abs(row[at]) for row in ours) > 0.1, r["disagreement"]
+assert all(abs(a[at] - b[at]) < 1e-6 for a, b in zip(ours, runs))
+END
+expect 0 sensitivity "$source_dir/problems/pendulum/model.yaml" --parameter L --end 1 --out "$work/by.csv"
+head -1 "$work/by.csv" | grep -q 'd(pivot.q)/d(L)' || fail "by.csv"
+
 # Refusals name the object and the remedy.
+expect 2 sensitivity "$source_dir/problems/pendulum/model.yaml"
+says err "give at least one"
+expect 2 sensitivity "$source_dir/problems/pendulum/model.yaml" --parameter l
+says err 'did you mean "L"'
+expect 2 sensitivity "$source_dir/problems/pendulum/model.yaml" --parameter L --out by.txt
+says err ".csv"
 expect 2 frequency "$work/mass.yaml" --excite pusch
 says err 'did you mean "push"'
 expect 2 frequency "$work/mass.yaml" --from 10 --to 1
