@@ -25,7 +25,12 @@ typedef struct csv_file {
     lw_sweep_file base;
     const lw_sweep *sweep;
     char *path;
-    FILE *file;
+    FILE *file; /* for reading the rows from before */
+    FILE *out;  /* rows that wait for the disk, in memory: `text`, `length` */
+    char *text;
+    size_t length;
+    off_t end;                 /* of what is on the disk */
+    bool broken;               /* it could not be written */
     uint64_t next;             /* the run whose row follows */
     long *places, rows_before; /* where the rows begin that the file had when it was opened */
     lw_sweep_row **waiting;    /* a heap, the smallest run at its head */
@@ -54,33 +59,33 @@ static lw_status fault(const csv_file *csv, lw_error *error) {
 }
 
 static void put_row(csv_file *csv, const lw_sweep_row *row) {
-    fprintf(csv->file, "%llu", (unsigned long long)row->run);
+    fprintf(csv->out, "%llu", (unsigned long long)row->run);
     for (int k = 0; k < column_count(csv->sweep); k++) {
         char text[LW_NUMBER_SIZE];
         const char *word = lw_sweep_text(csv->sweep, k, row->values[k]);
-        fputc(',', csv->file);
+        fputc(',', csv->out);
         if (word)
-            put_text(csv->file, word);
+            put_text(csv->out, word);
         else if (!isnan(row->values[k]))
-            (void)lw_number_print(row->values[k], text), fputs(text, csv->file);
+            (void)lw_number_print(row->values[k], text), fputs(text, csv->out);
     }
-    fprintf(csv->file, ",%s,", lw_sweep_status_name(row->status));
-    put_text(csv->file, row->reason);
-    fputc('\n', csv->file);
+    fprintf(csv->out, ",%s,", lw_sweep_status_name(row->status));
+    put_text(csv->out, row->reason);
+    fputc('\n', csv->out);
 }
 
 static void put_head(csv_file *csv) {
-    fputs(csv->sweep->head, csv->file);
-    fputs("run", csv->file);
+    fputs(csv->sweep->head, csv->out);
+    fputs("run", csv->out);
     for (int k = 0; k < column_count(csv->sweep); k++) {
         char text[512];
         const char *unit = lw_sweep_column_unit(csv->sweep, k);
         snprintf(text, sizeof text, unit[0] ? "%.400s [%.80s]" : "%.400s%s",
                  lw_sweep_column_name(csv->sweep, k), unit);
-        fputc(',', csv->file);
-        put_text(csv->file, text);
+        fputc(',', csv->out);
+        put_text(csv->out, text);
     }
-    fputs(",status,reason\n", csv->file);
+    fputs(",status,reason\n", csv->out);
 }
 
 /* --- the heap of rows that wait --------------------------------------------------------------------- */
@@ -156,10 +161,8 @@ static lw_status look_through(csv_file *csv, lw_error *error) {
     const char *names = at < end && *at != '#' ? line_end(at, end) : NULL;
     const size_t known = strlen(csv->sweep->head) < (size_t)size ? strlen(csv->sweep->head) : (size_t)size;
     if (!names && strncmp(text, csv->sweep->head, known) == 0) { /* It was cut off in its head: begin anew. */
-        rewind(csv->file);
         put_head(csv);
-        if (fflush(csv->file) != 0 || ftruncate(fileno(csv->file), ftell(csv->file)) != 0)
-            status = fault(csv, error);
+        if (ftruncate(fileno(csv->file), 0) != 0) status = fault(csv, error);
     } else if (strncmp(text, "# linkwork-sweep:", 17) != 0) {
         status = lw_sweep_file_fault(error, csv->path, "gone on with", "it is not the file of a sweep",
                                      "give another name");
@@ -182,9 +185,8 @@ static lw_status look_through(csv_file *csv, lw_error *error) {
             csv->places[k] = (long)(p - text);
         }
         csv->next = rows, csv->rows_before = (long)rows;
-        if (status == LW_OK && (ftruncate(fileno(csv->file), (long)(p - text)) != 0 ||
-                                fseek(csv->file, (long)(p - text), SEEK_SET) != 0))
-            status = fault(csv, error);
+        csv->end = p - text;
+        if (status == LW_OK && ftruncate(fileno(csv->file), csv->end) != 0) status = fault(csv, error);
     }
     free(text);
     return status;
@@ -214,7 +216,6 @@ static void read_field(const char **at, char *field, size_t size) {
 static lw_status get(lw_sweep_file *file, uint64_t run, lw_sweep_row *row) {
     csv_file *csv = (csv_file *)file;
     if (run >= (uint64_t)csv->rows_before) return LW_ERROR_ARGUMENT;
-    const long here = ftell(csv->file);
     const int columns = column_count(csv->sweep);
     char field[LW_SWEEP_REASON + 8], *line = NULL;
     size_t size = 0;
@@ -238,15 +239,28 @@ static lw_status get(lw_sweep_file *file, uint64_t run, lw_sweep_row *row) {
                                                    : LW_SWEEP_OK;
     read_field(&at, row->reason, sizeof row->reason);
     free(line);
-    return fseek(csv->file, here, SEEK_SET) == 0 ? LW_OK : LW_ERROR_FILE;
+    return LW_OK;
 }
 
 /* --- the format ----------------------------------------------------------------------------------- */
 
+/* Writes what waits. After a fault the file ends somewhere in a row, and nothing more is written. */
 static lw_status flush(lw_sweep_file *file, lw_error *error) {
     csv_file *csv = (csv_file *)file;
-    errno = 0;
-    return fflush(csv->file) != 0 || ferror(csv->file) ? fault(csv, error) : LW_OK;
+    if (csv->broken) return LW_ERROR_FILE;
+    if (fflush(csv->out) != 0 || ferror(csv->out)) return lw_out_of_memory(error);
+    for (size_t done = 0; done < csv->length;) {
+        errno = 0;
+        const ssize_t more = pwrite(fileno(csv->file), csv->text + done, csv->length - done, csv->end);
+        if (more < 0 && errno == EINTR) continue;
+        if (more <= 0) {
+            csv->broken = true;
+            return fault(csv, error);
+        }
+        done += (size_t)more, csv->end += more;
+    }
+    rewind(csv->out);
+    return LW_OK;
 }
 
 static lw_status add(lw_sweep_file *file, const lw_sweep_row *row, lw_error *error) {
@@ -263,15 +277,17 @@ static lw_status add(lw_sweep_file *file, const lw_sweep_row *row, lw_error *err
         }
         free(first);
     }
-    return ferror(csv->file) ? fault(csv, error) : LW_OK;
+    return LW_OK;
 }
 
 static lw_status close_csv(lw_sweep_file *file, lw_error *error) {
     csv_file *csv = (csv_file *)file;
-    lw_status status = flush(file, error);
+    lw_status status = csv->broken ? LW_OK : flush(file, error);
+    if (fclose(csv->out) != 0 && status == LW_OK) status = lw_out_of_memory(error);
     errno = 0;
     if (fclose(csv->file) != 0 && status == LW_OK) status = fault(csv, error);
     while (csv->count > 0) free(csv->waiting[--csv->count]);
+    free(csv->text);
     free(csv->waiting);
     free(csv->places);
     free(csv->path);
@@ -290,8 +306,11 @@ static lw_status open_csv(const lw_sweep *sweep, const char *path, bool resume, 
     csv->sweep = sweep, csv->path = own;
     errno = 0;
     csv->file = fopen(path, resume ? "r+b" : "wxb");
-    if (!csv->file) {
-        const lw_status status = lw_sweep_file_fault(error, path, "opened", strerror(errno), NULL);
+    csv->out = csv->file ? open_memstream(&csv->text, &csv->length) : NULL;
+    if (!csv->out) {
+        const lw_status status =
+            lw_sweep_file_fault(error, path, csv->file ? "written" : "created", strerror(errno), NULL);
+        if (csv->file) fclose(csv->file);
         free(own);
         free(csv);
         return status;

@@ -19,6 +19,7 @@
 
 #include <linkwork/version.h>
 
+#include <errno.h>
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
@@ -151,6 +152,26 @@ static bool put_meanings(hdf5_file *h) {
     return done;
 }
 
+/* Is there room for all of the file but its rows? HDF5 itself does not survive a disk that is full while it
+ * writes its own tables; rows, which are written in place, fail as they should. */
+static bool has_room(const hdf5_file *h, const char *path) {
+    const size_t size = (size_t)1 << 16;
+    size_t wanted = 4 * size + 4 * strlen(h->sweep->head);
+    for (int k = 0; k < column_count(h->sweep); k++) wanted += 4 * strlen(lw_sweep_column_name(h->sweep, k));
+    char *block = malloc(size);
+    FILE *file = block ? fopen(path, "wxb") : NULL;
+    bool done = file != NULL;
+    if (block) memset(block, 1, size);
+    for (size_t k = 0; k < wanted && done; k += size)
+        done = write(fileno(file), block, size) == (ssize_t)size;
+    const int reason = errno;
+    if (file) done = fclose(file) == 0 && done;
+    if (file) (void)unlink(path);
+    free(block);
+    errno = reason;
+    return done;
+}
+
 /* Fills a new file, which a kill may leave half done: under another name, until it is whole. */
 static lw_status create(hdf5_file *h, hid_t access, lw_error *error) {
     const hsize_t size[2] = {h->sweep->design.count, (hsize_t)column_count(h->sweep)};
@@ -158,6 +179,11 @@ static lw_status create(hdf5_file *h, hid_t access, lw_error *error) {
     char *temporary = malloc(strlen(h->path) + 32);
     if (!temporary) return lw_out_of_memory(error);
     sprintf(temporary, "%s.%ld.new", h->path, (long)getpid());
+    errno = 0;
+    if (!has_room(h, temporary)) {
+        free(temporary);
+        return lw_sweep_file_fault(error, h->path, "created", strerror(errno ? errno : ENOSPC), NULL);
+    }
     h->file = H5Fcreate(temporary, H5F_ACC_EXCL, H5P_DEFAULT, access);
     bool done = h->file >= 0;
     if (done) {
