@@ -11,6 +11,7 @@
  * Cost     one evaluation of the derivatives and O(states^3) for each round. Allocates.
  * Limits   finds one position, that which is reached from the start.
  */
+#include "analyses/lent_rotors.h"
 #include "analyses/linear_parts.h"
 #include "linalg/eigen.h"
 #include <linkwork/assemble.h>
@@ -33,6 +34,7 @@ typedef struct search {
     double *q, *v, *states, *trial, *trial_states;
     double *J, *r, *step, *values, *matrix;
     char names[NAMES];
+    lw_model *lent; /* Where motions move no mass: the model with rotors, which do not act at rest. */
 } search;
 
 /* The unit of unknown k: residuals and steps of sliding coordinates are measured by the longest arm. */
@@ -212,10 +214,45 @@ static bool grows(search *s) {
     return worst > 1e-6 * most;
 }
 
+/* Of a position with lent rotors: it is stable if it is at least for some masses, whatever they are: that is
+ * so where forces have a potential, so that the stiffness is symmetric. */
+static lw_status need_symmetry(search *s, lw_error *error) {
+    const lw_linear_work *w = &s->work;
+    const lw_derivatives *d = w->derivatives;
+    const int f = w->speeds, nf = d->free_count, nv = s->model->nv;
+    double most = 0, off = 0;
+    double *K = s->matrix, *column = s->values;
+    for (int j = 0; j < f; j++) { /* K = -N'M N J */
+        for (int i = 0; i < nf; i++) {
+            column[i] = 0;
+            for (int k = 0; k < f; k++) column[i] -= w->Nv[i + k * nf] * s->J[k + j * s->n];
+        }
+        for (int r = 0; r < f; r++) {
+            double sum = 0;
+            for (int i = 0; i < nf; i++)
+                for (int k = 0; k < nf; k++)
+                    sum += w->Nv[i + r * nf] * d->tree->mass[d->free[i] * nv + d->free[k]] * column[k];
+            K[r + j * f] = sum * unit_of(s, r) * unit_of(s, j);
+            most = fmax(most, fabs(K[r + j * f]));
+        }
+    }
+    for (int i = 0; i < f; i++)
+        for (int j = 0; j < i; j++) off = fmax(off, fabs(K[i + j * f] - K[j + i * f]));
+    if (!(off > 1e-7 * most)) return LW_OK;
+    return lw_fail(
+        error, LW_ERROR_UNSUPPORTED, lw_model_name(s->model),
+        "give every body that moves a mass, or let forces have a potential",
+        "the mechanism rests, but whether that is stable depends on masses which it does not have");
+}
+
 static lw_status finish(search *s, lw_error *error) {
     double least, most;
     lw_linear_work *w = &s->work;
     lw_solver *solver = lw_derivatives_solver(w->derivatives);
+    if (s->lent && s->result.converged) {
+        const lw_status asked = need_symmetry(s, error);
+        if (asked != LW_OK) return asked;
+    }
     if (!stiffness(s, &least, &most, &s->result.neutral))
         return lw_fail(error, LW_ERROR_SINGULAR, NULL, NULL,
                        "the eigenvalues of the stiffness did not converge");
@@ -282,9 +319,18 @@ static lw_status iterate(search *s, lw_error *error) {
 }
 
 static lw_status create(search *s, lw_error *error) {
-    const lw_model *model = s->model;
-    lw_status status = lw_linear_create(&s->work, model, &s->options, error);
+    lw_error reason = {0};
+    lw_status status = lw_linear_create(&s->work, s->model, &s->options, &reason);
+    if (status == LW_ERROR_UNSUPPORTED && lw_moves_no_mass(s->model)) {
+        lw_linear_destroy(&s->work);
+        s->work = (lw_linear_work){0};
+        status = lw_lend_rotors(s->model, &s->lent, error);
+        if (status == LW_OK) s->model = s->lent, s->options.method = "auto";
+        if (status == LW_OK) status = lw_linear_create(&s->work, s->model, &s->options, error);
+    } else if (status != LW_OK && error)
+        *error = reason;
     if (status != LW_OK) return status;
+    const lw_model *model = s->model;
     lw_arena *a = s->work.arena;
     const size_t n = (size_t)model->nv + (size_t)model->values.state_count + 1;
     s->q = LW_NEW(a, double, model->nq + 1);
@@ -333,6 +379,7 @@ void lw_equilibrium_destroy(lw_equilibrium *equilibrium) {
     if (!equilibrium) return;
     search *s = (search *)equilibrium;
     lw_linear_destroy(&s->work);
+    lw_model_destroy(s->lent);
     free(s->states);
     free(s);
 }

@@ -159,7 +159,9 @@ expect 2 view "$source_dir/problems/double_pendulum/model.yaml" --equilibrium --
 says err "belongs to --mode"
 expect 2 modes "$source_dir/problems/bicycle/model.yaml"
 says err "wheels roll"
-expect 2 equilibrium "$source_dir/problems/series_damper/model.yaml"
+expect 0 equilibrium "$source_dir/problems/series_damper/model.yaml" --starts 3
+says out "damper 0.1962"
+expect 2 linearise "$source_dir/problems/series_damper/model.yaml"
 says err "moves no mass"
 expect 1 equilibrium "$source_dir/problems/bouncing_ball/model.yaml"
 says err "fall.q accelerates by -9.81"

@@ -372,12 +372,76 @@ static void trim(void **state) {
     lw_model_destroy(model);
 }
 
+/* A knot without mass between three springs, from which a load hangs by a fourth. */
+static const char star[] =
+    "linkwork: 1\nname: star\nbodies: {x: {kind: point, mass: 0}, knot: {kind: point, mass: 0}, load: {kind: "
+    "point, "
+    "mass: 3}}\n"
+    "joints:\n  x: {type: prismatic, between: [ground, x], axis: [1, 0, 0]}\n"
+    "  z: {type: prismatic, between: [x, knot], axis: [0, 0, 1]}\n"
+    "  hang: {type: prismatic, between: [knot, load], axis: [0, 0, -1]}\n"
+    "forces:\n"
+    "  a: {type: spring, between: [ground, knot], points: [[1, 0, 1], [0, 0, 0]], stiffness: 300, length: "
+    "1}\n"
+    "  b: {type: spring, between: [ground, knot], points: [[-2, 0, 0.5], [0, 0, 0]], stiffness: 100, length: "
+    "1.5}\n"
+    "  c: {type: spring, between: [ground, knot], points: [[0.2, 0, -1], [0, 0, 0]], stiffness: 150, length: "
+    "0.5}\n"
+    "  d: {type: torsion, joint: hang, stiffness: 400, damping: 20}\n%srun: {end: 1}\n";
+
+static void pull(const double at[3], double stiffness, double length, const double *q, double force[2]) {
+    const double dx = at[0] - q[0], dz = at[2] - q[1], size = hypot(dx, dz),
+                 tension = stiffness * (size - length);
+    force[0] += tension * dx / size, force[1] += tension * dz / size;
+}
+
+static void motions_without_mass(void **state) {
+    static const double at[3][3] = {{1, 0, 1}, {-2, 0, 0.5}, {0.2, 0, -1}}, k[3] = {300, 100, 150},
+                        rest_length[3] = {1, 1.5, 0.5};
+    char text[2048];
+    (void)state;
+    lw_model *model = read_problem("series_damper");
+    lw_equilibrium *rest = rest_of(model);
+    assert_true(rest->converged && rest->stable);
+    near(4 * 9.81 / 200, rest->q[0] + rest->q[1], 1e-14); /* The knot's damper holds nothing. */
+    near(0, rest->q[1], 1e-14);
+    lw_equilibrium_destroy(rest);
+    lw_model_destroy(model);
+    snprintf(text, sizeof text, star, "");
+    model = text_model(text);
+    rest = rest_of(model);
+    assert_true(rest->converged && rest->stable && rest->neutral == 0);
+    double force[2] = {0, -3 * 9.81};
+    for (int i = 0; i < 3; i++) pull(at[i], k[i], rest_length[i], rest->q, force);
+    near(0, force[0], 1e-10);
+    near(0, force[1], 1e-10);
+    near(3 * 9.81 / 400, rest->q[2], 1e-13);
+    lw_equilibrium_destroy(rest);
+    lw_model_destroy(model);
+    /* A force that turns about the knot has no potential: masses would decide. */
+    snprintf(text, sizeof text, star,
+             "  e: {type: drive, joint: x, force: 250*z.q}\n  f: {type: drive, joint: z, force: -250*x.q}\n");
+    model = text_model(text);
+    lw_linearise_options options;
+    lw_error error = {0};
+    lw_linearise_defaults(model, &options);
+    assert_int_equal(lw_equilibrium_find(model, &options, &rest, &error), LW_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "depends on masses"));
+    assert_null(rest);
+    lw_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(several),         cmocka_unit_test(trim),
-        cmocka_unit_test(hanging_mass),    cmocka_unit_test(chains_of_masses),
-        cmocka_unit_test(double_pendulum), cmocka_unit_test(linkages),
-        cmocka_unit_test(refusals),        cmocka_unit_test(random_trees),
+        cmocka_unit_test(several),
+        cmocka_unit_test(trim),
+        cmocka_unit_test(motions_without_mass),
+        cmocka_unit_test(hanging_mass),
+        cmocka_unit_test(chains_of_masses),
+        cmocka_unit_test(double_pendulum),
+        cmocka_unit_test(linkages),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(random_trees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
