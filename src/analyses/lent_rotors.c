@@ -1,8 +1,8 @@
 /* lent_rotors.c - a model whose motions all move mass, for statics.
  *
- * A rotor (armature) on a coordinate adds to the mass matrix and exerts nothing at rest: positions of rest and
- * all that is carried there are those of the model without rotors. With rotors on all coordinates that can
- * have one, mechanisms with motions that move no mass have accelerations like any other.
+ * A rotor (armature) on a coordinate adds to the mass matrix and exerts nothing at rest: positions of rest
+ * and all that is carried there are those of the model without rotors. With rotors on all coordinates that
+ * can have one, mechanisms with motions that move no mass have accelerations like any other.
  *
  * Source   docs/theory/equilibrium.md, "Motions without mass".
  * Cost     that of compiling the model.
