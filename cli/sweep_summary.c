@@ -2,7 +2,9 @@
  *
  * Of n values x_k: mean and standard deviation (n - 1); the mean's interval of 95 % is mean +- 1.96 sd /
  * sqrt(n), right for drawn runs if n is some tens or more. Quantile p lies at p (n - 1) between the sorted
- * values. Correlation: Pearson's of measure and variable, over the rows that have both.
+ * values; its interval of 95 %, whatever the distribution, is between the sorted values of ranks n p +- 1.96
+ * sqrt(n p (1 - p)), and open where these are beyond the first or the last. Sobol' indices: sobol_indices.c.
+ * Correlation: Pearson's of measure and variable, over the rows that have both.
  */
 #include "sweep_summary.h"
 
@@ -35,10 +37,15 @@ void sweep_rows_free(sweep_rows *rows) {
     *rows = (sweep_rows){0};
 }
 
+enum { WORST = 5 };
+
 typedef struct figures {
     size_t count;
     double mean, deviation, least, greatest, low, median, high;
     uint64_t least_run, greatest_run;
+    double around[3][2];                    /* intervals of the three quantiles; NAN: open */
+    uint64_t lowest[WORST], highest[WORST]; /* runs, the extreme one first */
+    size_t worst;                           /* how many of them */
 } figures;
 
 static int compare(const void *a, const void *b) {
@@ -52,8 +59,32 @@ static double quantile(const double *sorted, size_t count, double p) {
     return k + 1 < count ? sorted[k] + (at - (double)k) * (sorted[k + 1] - sorted[k]) : sorted[count - 1];
 }
 
+/* The interval of confidence of a quantile. */
+static void interval(const double *sorted, size_t count, double p, double around[2]) {
+    const double n = (double)count, half = 1.96 * sqrt(n * p * (1 - p));
+    const double low = floor(n * p - half), high = ceil(n * p + half); /* ranks from 1 */
+    around[0] = low >= 1 ? sorted[(size_t)low - 1] : NAN;
+    around[1] = high + 1 <= n ? sorted[(size_t)high] : NAN;
+}
+
 static double value(const sweep_rows *rows, size_t row, int column) {
     return rows->values[row * (size_t)rows->columns + (size_t)column];
+}
+
+/* The runs with the lowest (sign 1) or highest (-1) values, by their numbers where these are equal. */
+static size_t find_worst(const sweep_rows *rows, int column, double sign, uint64_t runs[WORST]) {
+    double found[WORST];
+    size_t count = 0;
+    for (size_t k = 0; k < rows->count; k++) {
+        const double x = sign * value(rows, k, column);
+        size_t i = count < WORST ? count : WORST;
+        if (!isfinite(x)) continue;
+        for (; i > 0 && (x < found[i - 1] || (x == found[i - 1] && rows->runs[k] < runs[i - 1])); i--)
+            if (i < WORST) found[i] = found[i - 1], runs[i] = runs[i - 1];
+        if (i < WORST) found[i] = x, runs[i] = rows->runs[k];
+        if (count < WORST) count++;
+    }
+    return count;
 }
 
 /* false: there is no memory, or no value. */
@@ -79,6 +110,10 @@ static bool find_figures(const sweep_rows *rows, int column, figures *f) {
         f->low = quantile(sorted, f->count, 0.05);
         f->median = quantile(sorted, f->count, 0.5);
         f->high = quantile(sorted, f->count, 0.95);
+        for (int k = 0; k < 3; k++)
+            interval(sorted, f->count, k == 0 ? 0.05 : k == 1 ? 0.5 : 0.95, f->around[k]);
+        f->worst = find_worst(rows, column, 1, f->lowest);
+        (void)find_worst(rows, column, -1, f->highest);
     }
     free(sorted);
     return f->count > 0;
@@ -105,11 +140,24 @@ static bool varies_by_number(const lw_sweep *sweep, int variable) {
     return !lw_sweep_text(sweep, variable, 0);
 }
 
-/* Are the rows draws of one distribution, so that their mean has an interval of confidence? */
-static bool all_drawn(const lw_sweep *sweep) {
-    for (int k = 0; k < lw_sweep_variable_count(sweep); k++)
-        if (!lw_sweep_is_drawn(sweep, k)) return false;
-    return true;
+/* Is there a Sobol' index? Not of other designs, and not of too few rows. */
+static bool find_index(const sweep_rows *rows, int variable, int column, lw_sobol_index *index) {
+    return lw_sweep_sobol_index(rows->sweep, variable, rows->runs, rows->values + column,
+                                (size_t)rows->columns, rows->count, index, NULL) == LW_OK;
+}
+
+static void print_quantile(FILE *out, const char *name, double x, const double around[2], bool sample) {
+    fprintf(out, "  %-8s %14.8g", name, x);
+    if (sample && !isnan(around[0]) && !isnan(around[1]))
+        fprintf(out, "   %.5g .. %.5g (95 %%)", around[0], around[1]);
+    fprintf(out, "\n");
+}
+
+static void print_worst(FILE *out, const char *name, double x, const uint64_t runs[WORST], size_t count) {
+    fprintf(out, "  %-8s %14.8g   run %llu", name, x, (unsigned long long)runs[0]);
+    for (size_t k = 1; k < count; k++)
+        fprintf(out, "%s %llu", k == 1 ? ", then" : ",", (unsigned long long)runs[k]);
+    fprintf(out, "\n");
 }
 
 void sweep_summary_print(FILE *out, const sweep_rows *rows) {
@@ -126,10 +174,13 @@ void sweep_summary_print(FILE *out, const sweep_rows *rows) {
             fprintf(out, "  not measured in any run\n");
             continue;
         }
-        fprintf(out, "  least    %14.8g   run %llu\n", f.least, (unsigned long long)f.least_run);
-        fprintf(out, "  5 %%      %14.8g\n  median   %14.8g\n  95 %%     %14.8g\n", f.low, f.median, f.high);
-        fprintf(out, "  greatest %14.8g   run %llu\n", f.greatest, (unsigned long long)f.greatest_run);
-        if (all_drawn(rows->sweep) && f.count > 1)
+        const bool sample = lw_sweep_is_sample(rows->sweep);
+        print_worst(out, "least", f.least, f.lowest, f.worst);
+        print_quantile(out, "5 %", f.low, f.around[0], sample);
+        print_quantile(out, "median", f.median, f.around[1], sample);
+        print_quantile(out, "95 %", f.high, f.around[2], sample);
+        print_worst(out, "greatest", f.greatest, f.highest, f.worst);
+        if (sample && f.count > 1)
             fprintf(out, "  mean     %14.8g   +- %.3g (95 %%), standard deviation %.5g\n", f.mean,
                     1.96 * f.deviation / sqrt((double)f.count), f.deviation);
         else
@@ -140,6 +191,13 @@ void sweep_summary_print(FILE *out, const sweep_rows *rows) {
             if (!varies_by_number(rows->sweep, k) || isnan(r)) continue;
             lw_escape(lw_sweep_column_name(rows->sweep, k), name, sizeof name);
             fprintf(out, "  correlation with %s: %.3f\n", name, r);
+        }
+        for (int k = 0; k < variables; k++) {
+            lw_sobol_index index;
+            if (!find_index(rows, k, column, &index)) continue;
+            lw_escape(lw_sweep_column_name(rows->sweep, k), name, sizeof name);
+            fprintf(out, "  Sobol' index of %s: %.3f +- %.2g by itself, %.3f +- %.2g in total (95 %%)\n",
+                    name, index.first, index.first_confidence, index.total, index.total_confidence);
         }
     }
 }
@@ -165,8 +223,34 @@ void sweep_summary_json(json *j, const sweep_rows *rows) {
             json_integer(j, "max_run", (long)f.greatest_run);
             json_number(j, "mean", f.mean);
             json_number(j, "deviation", f.deviation);
-            if (all_drawn(rows->sweep))
+            if (lw_sweep_is_sample(rows->sweep)) {
+                static const char *const names[] = {"q05_confidence", "median_confidence", "q95_confidence"};
                 json_number(j, "mean_confidence", 1.96 * f.deviation / sqrt((double)f.count));
+                for (int k = 0; k < 3; k++) {
+                    json_array(j, names[k]);
+                    json_number(j, NULL, f.around[k][0]);
+                    json_number(j, NULL, f.around[k][1]);
+                    json_array_end(j);
+                }
+            }
+            json_array(j, "lowest_runs");
+            for (size_t k = 0; k < f.worst; k++) json_integer(j, NULL, (long)f.lowest[k]);
+            json_array_end(j);
+            json_array(j, "highest_runs");
+            for (size_t k = 0; k < f.worst; k++) json_integer(j, NULL, (long)f.highest[k]);
+            json_array_end(j);
+            json_object(j, "sobol");
+            for (int k = 0; k < variables; k++) {
+                lw_sobol_index index;
+                if (!find_index(rows, k, column, &index)) continue;
+                json_object(j, lw_sweep_column_name(rows->sweep, k));
+                json_number(j, "first", index.first);
+                json_number(j, "first_confidence", index.first_confidence);
+                json_number(j, "total", index.total);
+                json_number(j, "total_confidence", index.total_confidence);
+                json_object_end(j);
+            }
+            json_object_end(j);
             json_object(j, "correlation");
             for (int k = 0; k < variables; k++) {
                 const double r = correlation(rows, k, column);

@@ -42,7 +42,7 @@ typedef struct lw_sweep_options {
     /* Correlations of the normal scores of variables that are drawn: "L, k = 0.5". */
     const char *const *correlations;
     size_t correlation_count;
-    const char *design; /* how to draw: random (NULL), latin, sobol */
+    const char *design; /* how to draw: random (NULL), latin, sobol, saltelli */
     uint64_t draws;     /* for each point of the grids; 0: 1. Without variables that are drawn it must be 1 */
     uint64_t seed;
     /* Changes the options of every run, which are the model's defaults before; called by all workers, and
@@ -79,6 +79,23 @@ LW_API lw_status lw_sweep_values(const lw_sweep *sweep, uint64_t run, double *va
 LW_API const char *lw_sweep_text(const lw_sweep *sweep, int variable, double value);
 /* Does it vary by the run's number in the design (~), and not on a grid? */
 LW_API bool lw_sweep_is_drawn(const lw_sweep *sweep, int variable);
+
+/* Are runs independent draws of one distribution, so that means and quantiles have intervals of
+ * confidence? */
+LW_API bool lw_sweep_is_sample(const lw_sweep *sweep);
+
+/* How much of a measure's variance a variable explains (Sobol' indices), with half the width of their
+ * intervals of 95 %. */
+typedef struct lw_sobol_index {
+    double first, first_confidence; /* by itself */
+    double total, total_confidence; /* with all that it does together with others */
+    uint64_t draws;                 /* how many of the design were complete */
+} lw_sobol_index;
+/* From rows of a sweep with the design saltelli: their numbers, and their values of the measure, `stride`
+ * numbers apart. LW_ERROR_ARGUMENT: another design, or fewer than 4 draws are complete. */
+LW_API lw_status lw_sweep_sobol_index(const lw_sweep *sweep, int variable, const uint64_t *runs,
+                                      const double *values, size_t stride, size_t count,
+                                      lw_sobol_index *index, lw_error *error);
 
 typedef enum lw_sweep_status {
     LW_SWEEP_OK = 0,

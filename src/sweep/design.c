@@ -7,6 +7,9 @@
  *              as in random: each of N slices of equal probability is hit once (McKay, Beckman, Conover 1979)
  *     sobol    point j of Sobol's sequence, shifted by a random number of bits of its own for each variable
  *              and grid point
+ *     saltelli n + 2 runs for each draw of n variables, for Sobol' indices (sobol_indices.c): all from one
+ *              point a, all from another b, and a with one variable after the other from b; a and b are
+ *              the first n coordinates of a point of sobol and the next n, or random if n is too large
  * The permutation is a Feistel network of four rounds on 2k bits, 4^k >= N, walked until it falls below N
  * (Black, Rogaway 2002), so that p(j) costs O(1) and no table. Correlated variables: z = normal quantile of
  * u, z' = L z with the Cholesky factor L of the correlations, u' = probability of z' (Nataf's
@@ -78,8 +81,16 @@ static uint64_t permuted(uint64_t j, uint64_t count, uint64_t seed, uint64_t key
     return j;
 }
 
-/* The place of a drawn variable between 0 and 1. */
-static double place(const lw_design *d, int drawn, uint64_t run, uint64_t point, uint64_t draw) {
+/* The place of a drawn variable between 0 and 1; role: which of the runs of a draw. */
+static double place(const lw_design *d, int drawn, uint64_t run, uint64_t point, uint64_t draw, int role) {
+    if (d->draw == LW_DRAW_SALTELLI) {
+        const int n = d->drawn_count, coordinate = role == 1 || role == 2 + drawn ? n + drawn : drawn;
+        const double inside =
+            lw_random_unit(lw_random_bits(d->seed, draw, (uint32_t)coordinate, PURPOSE_PLACE));
+        if (2 * n > LW_SOBOL_DIMENSIONS) return inside;
+        const uint32_t shift = (uint32_t)lw_random_bits(d->seed, 0, (uint32_t)coordinate, PURPOSE_SHIFT);
+        return ((double)(lw_sobol((uint32_t)draw, coordinate) ^ shift) + inside) * 0x1p-32;
+    }
     const uint32_t stream = (uint32_t)drawn;
     const double inside = lw_random_unit(lw_random_bits(d->seed, run, stream, PURPOSE_PLACE));
     if (d->draw == LW_DRAW_LATIN)
@@ -120,11 +131,12 @@ static double grid_value(const lw_variable *v, uint64_t index, uint64_t size) {
 void lw_design_values(const lw_design *d, uint64_t run, double *values) {
     double u[LW_VARIABLES_MOST] = {0}, z[LW_VARIABLES_MOST] = {0};
     uint64_t index[LW_VARIABLES_MOST] = {0};
-    const uint64_t point = run / d->draws, draw = run % d->draws;
+    const uint64_t point = run / (d->draws * d->each), draw = run / d->each % d->draws;
+    const int role = (int)(run % d->each);
     uint64_t rest = point;
     for (int k = d->axis_count; k-- > 0; rest /= d->axis_size[k]) index[k] = rest % d->axis_size[k];
     for (int k = 0; k < d->drawn_count; k++) {
-        u[k] = place(d, k, run, point, draw);
+        u[k] = place(d, k, run, point, draw, role);
         z[k] = lw_normal_quantile(u[k]);
     }
     for (int k = d->drawn_count; d->mix && k-- > 0;) { /* From the last, which needs those before it. */
@@ -501,7 +513,7 @@ static lw_status read_correlations(reader *r, const lw_sweep_options *options) {
 lw_status lw_design_read(const lw_spec *spec, const lw_sweep_options *options, bool search, lw_arena *arena,
                          lw_design *design, lw_error *error) {
     reader r = {.spec = spec, .arena = arena, .design = design, .error = error, .search = search};
-    static const char *const draws[] = {"random", "latin", "sobol"};
+    static const char *const draws[] = {"random", "latin", "sobol", "saltelli"};
     *design =
         (lw_design){.draws = options->draws ? options->draws : 1, .seed = options->seed, .search = search};
     for (size_t k = 0; k < options->vary_count; k++) {
@@ -512,9 +524,9 @@ lw_status lw_design_read(const lw_spec *spec, const lw_sweep_options *options, b
     lw_status status = read_correlations(&r, options);
     if (status != LW_OK) return status;
     int draw = 0;
-    while (options->design && draw < 3 && strcmp(draws[draw], options->design) != 0) draw++;
-    if (draw == 3)
-        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "take random, latin or sobol",
+    while (options->design && draw < 4 && strcmp(draws[draw], options->design) != 0) draw++;
+    if (draw == 4)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "take random, latin, sobol or saltelli",
                        "design \"%.40s\" is not known", options->design);
     design->draw = draw;
     if (draw == LW_DRAW_SOBOL && (design->drawn_count > LW_SOBOL_DIMENSIONS || design->draws > UINT32_MAX))
@@ -525,13 +537,19 @@ lw_status lw_design_read(const lw_spec *spec, const lw_sweep_options *options, b
                        "leave the number of runs away, or vary something by ~",
                        "nothing is drawn, so that %llu runs at each point of the grid would all be the same",
                        (unsigned long long)design->draws);
-    double total = (double)design->draws;
+    design->each = draw == LW_DRAW_SALTELLI ? (uint64_t)design->drawn_count + 2 : 1;
+    if (draw == LW_DRAW_SALTELLI &&
+        (design->axis_count > 0 || design->drawn_count == 0 || design->mix || design->draws > UINT32_MAX))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL,
+                       "draw all that varies (~) without --correlate, or take another design",
+                       "design saltelli is for variables that are drawn, each by itself");
+    double total = (double)design->draws * (double)design->each;
     for (int k = 0; k < design->axis_count; k++) total *= (double)design->axis_size[k];
     if (total > (double)LW_SWEEP_MOST)
         return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "take fewer points, or draw them (~) with --runs",
                        "the design has %.4g runs, and at most %.4g are possible", total,
                        (double)LW_SWEEP_MOST);
-    design->count = design->draws;
+    design->count = design->draws * design->each;
     for (int k = 0; k < design->axis_count; k++) design->count *= design->axis_size[k];
     return LW_OK;
 }

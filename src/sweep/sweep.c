@@ -65,7 +65,7 @@ static void put(text_room *room, const char *key, const char *value) {
  * are told are those of the first one. */
 static bool write_head(lw_sweep *sweep, const lw_sweep_options *options, const lw_sweep_search *search,
                        const lw_model *model) {
-    static const char *const draws[] = {"random", "latin", "sobol"};
+    static const char *const draws[] = {"random", "latin", "sobol", "saltelli"};
     text_room room = {0};
     lw_run_options run;
     char text[400];

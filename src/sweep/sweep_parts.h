@@ -51,8 +51,9 @@ typedef struct lw_design {
     uint64_t axis_size[LW_VARIABLES_MOST]; /* points of each axis; the first one varies slowest */
     uint64_t draws, count, seed;
     bool search; /* The values of a run are not known from its number. */
-    enum { LW_DRAW_RANDOM, LW_DRAW_LATIN, LW_DRAW_SOBOL } draw;
-    double *mix; /* drawn_count x drawn_count, lower triangle of Cholesky; NULL: independent */
+    enum { LW_DRAW_RANDOM, LW_DRAW_LATIN, LW_DRAW_SOBOL, LW_DRAW_SALTELLI } draw;
+    uint64_t each; /* runs of a draw: 1, or of saltelli the variables and 2 */
+    double *mix;   /* drawn_count x drawn_count, lower triangle of Cholesky; NULL: independent */
 } lw_design;
 
 /* Reads all that varies; faults name the text. In a search "L = 1..2", "L = 1..2 from 1.3" are bounds and a
