@@ -19,7 +19,8 @@ sed 's/axis: \[1, 0.2, 0\]/axis: [0, 0, 0]/' car/corner.yaml >car/bad.yaml
 sed 's/front_left: {use: corner.yaml/front_left: {use: bad.yaml/' car/model.yaml >car/bad_model.yaml
 expect 2 check car/bad_model.yaml
 says err 'car/bad.yaml:'
-says err '(used as part "front_left", car/bad_model.yaml:17:3)'
+line=$(grep -n '^  front_left:' car/bad_model.yaml | cut -d : -f 1)
+says err "(used as part \"front_left\", car/bad_model.yaml:$line:3)"
 
 # Settings, in the file and in results, which hold the whole model.
 expect 0 run car/model.yaml --end 0.2 --out car.csv

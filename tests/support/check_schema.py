@@ -7,6 +7,7 @@ Call: check_schema.py LINKWORK SOURCE_FOLDER SCRATCH_FOLDER. Says what is wrong 
 3. Every key and every choice of the schema stands in an example.
 4. The models of tests/fault whose fault is one of structure (FAULTY below) are not valid.
 5. A model that the program accepts is valid: seen on the examples with one thing changed in each.
+6. The schema has an $id, every key has a description, a sentence, and every file of problems/ names the schema for editors.
 """
 import glob
 import json
@@ -164,6 +165,27 @@ def not_shown(schema, models):
         yield name
 
 
+# --- what an editor shows -----------------------------------------------------------------------------
+
+EDITOR_LINE = "# yaml-language-server: $schema=../../docs/model.schema.json\n"
+
+
+def not_described(node, path=""):
+    """Keys without a description. A key is one that stands in the properties of a mapping, and is not forbidden there."""
+    if isinstance(node, list):
+        for index, inner in enumerate(node):
+            yield from not_described(inner, f"{path}/{index}")
+    if not isinstance(node, dict):
+        return
+    mapping = "object" in ([node["type"]] if isinstance(node.get("type"), str) else node.get("type", []))
+    for key, value in (node.get("properties", {}) if mapping else {}).items():
+        text = value.get("description") if isinstance(value, dict) else None
+        if value is not False and not (isinstance(text, str) and len(text) >= 10):
+            yield f"{path}: {key}"
+    for word, inner in node.items():
+        yield from not_described(inner, f"{path}/{word}")
+
+
 # --- one thing changed --------------------------------------------------------------------------------
 
 
@@ -251,6 +273,14 @@ def main():
     for name, model in good:
         for error in validator.iter_errors(model):
             faults.append(f"{name}: {error.json_path}: {error.message}")
+
+    if schema.get("$id") != "urn:linkwork:model:1":
+        faults.append("the schema has not the $id of version 1 of the format")
+    faults += [f"no description in the schema at {name}" for name in not_described(schema)]
+    for path in sorted(glob.glob(source + "/problems/*/*.yaml")):
+        with open(path, encoding="utf-8") as file:
+            if file.readline() != EDITOR_LINE:
+                faults.append(f"{path} does not begin with {EDITOR_LINE.strip()}")
 
     faults += [f"no example has {name}" for name in not_shown(schema, examples)]
 
