@@ -1,4 +1,4 @@
-/* cmd_export.c - linkwork export: a model as MJCF or URDF, and what these formats cannot say of it.
+/* cmd_export.c - linkwork export: a model as MJCF or URDF, and what these formats cannot say of it; as C.
  */
 #include "load.h"
 
@@ -16,6 +16,54 @@ static void tell_notes(const char *path, const lw_import_notes *notes) {
     }
 }
 
+static int export_c(const cli_command *command, int argc, char **argv) {
+    static const char *const titles[] = {"forward dynamics", "inverse dynamics", "mass matrix", "kinematics",
+                                         "rates"};
+    cli_changes changes = {.any_path = false};
+    lw_code_options code = {.forward = false};
+    const char *out = NULL, *real = "double", *name = NULL;
+    const cli_option options[] = {
+        {"out", "DIR", "the folder for NAME.h, NAME.c and NAME_test.c", "generated", .text = &out},
+        {"forward", NULL, "accelerations from forces", NULL, .flag = &code.forward},
+        {"inverse", NULL, "forces from accelerations", NULL, .flag = &code.inverse},
+        {"mass-matrix", NULL, "the mass matrix", NULL, .flag = &code.mass_matrix},
+        {"kinematics", NULL, "places and velocities of all bodies", NULL, .flag = &code.kinematics},
+        {"real", "TYPE", "double (if left out) or float", "float", .text = &real},
+        {"name", "NAME", "of files and functions; if left out, that of the model", "robot_arm",
+         .text = &name},
+        CLI_SET_OPTION(changes),
+        CLI_BEGIN_OPTION(changes),
+        CLI_PATH_OPTION(changes),
+        CLI_IMPORT_OPTIONS(changes),
+    };
+    cli_model loaded;
+    int result = CLI_DONE;
+    const bool good = cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv,
+                                     &changes, &loaded, &result);
+    if (good && !out)
+        result = cli_say(command, CLI_WRONG, "no folder is given; give one by --out, as --out generated");
+    else if (good && strcmp(real, "double") != 0 && strcmp(real, "float") != 0)
+        result =
+            cli_say(command, CLI_WRONG, "--real %s is no type of numbers here; give double or float", real);
+    else if (good) {
+        lw_error error = {0};
+        lw_code_summary summary;
+        code.single = strcmp(real, "float") == 0;
+        code.name = name;
+        const lw_status status = lw_export_c(loaded.model, &code, out, &summary, &error);
+        if (status != LW_OK)
+            result = cli_fault(command, status, &error);
+        else {
+            printf("%s/%s.h, %s.c, %s_test.c\n", out, summary.name, summary.name, summary.name);
+            for (size_t k = 0; k < sizeof titles / sizeof *titles; k++)
+                if (summary.operations[k] >= 0)
+                    printf("%-18s%8d operations\n", titles[k], summary.operations[k]);
+        }
+    }
+    cli_close_model(&loaded);
+    return result;
+}
+
 static int export_model(const cli_command *command, int argc, char **argv) {
     cli_changes changes = {.any_path = false};
     const char *out = "-";
@@ -26,10 +74,12 @@ static int export_model(const cli_command *command, int argc, char **argv) {
     };
     /* The format stands before the model. */
     const char *format = argc > 0 ? argv[0] : "";
+    if (strcmp(format, "c") == 0) return export_c(command, argc - 1, argv + 1);
     const bool mjcf = strcmp(format, "mjcf") == 0, urdf = strcmp(format, "urdf") == 0;
     const bool asks = argc > 0 && (strcmp(format, "--help") == 0 || strcmp(format, "-h") == 0);
     if (!mjcf && !urdf && !asks)
-        return cli_say(command, CLI_WRONG, "\"%s\" is no format; give mjcf or urdf, then the model", format);
+        return cli_say(command, CLI_WRONG, "\"%s\" is no format; give mjcf, urdf or c, then the model",
+                       format);
     cli_model loaded;
     int result = CLI_DONE;
     const int taken = asks ? 0 : 1;
@@ -51,9 +101,11 @@ static int export_model(const cli_command *command, int argc, char **argv) {
     return result;
 }
 
-const cli_command cli_export = {"export", "mjcf|urdf MODEL [options]",
-                                "write a model for MuJoCo (MJCF) or as URDF",
-                                "MJCF can say loops, by equalities; URDF trees only. What the format cannot "
-                                "say is left out and listed on\n"
-                                "standard error, by kind and count, with what that means for the motion.",
-                                export_model};
+const cli_command cli_export = {
+    "export", "mjcf|urdf|c MODEL [options]", "write a model for MuJoCo (MJCF), as URDF, or as C",
+    "MJCF can say loops, by equalities; URDF trees only. What the format cannot "
+    "say is left out and listed on\n"
+    "standard error, by kind and count, with what that means for the motion.\n"
+    "C: functions for this mechanism alone, with a test; export c --help lists its\n"
+    "options.",
+    export_model};

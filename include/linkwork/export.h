@@ -1,4 +1,4 @@
-/* export.h - mechanisms for other programs: MJCF and URDF (docs/import.md).
+/* export.h - mechanisms for other programs: MJCF and URDF (docs/import.md), C (docs/generated-c.md).
  *
  * What a format cannot say is left out and listed in notes, by kind and count, with what that means for the
  * motion; a list that is empty means that the file moves as the model does. Importing the file again
@@ -22,6 +22,26 @@ LW_API lw_status lw_export_mjcf(const lw_spec *spec, const char *path, lw_import
  * say; everything else is as with lw_export_mjcf. */
 LW_API lw_status lw_export_urdf(const lw_spec *spec, const char *path, lw_import_notes *notes,
                                 lw_error *error);
+
+/* What generated C computes, and how. */
+typedef struct lw_code_options {
+    bool forward, inverse, mass_matrix, kinematics; /* the functions; none: forward and inverse */
+    bool single;                                    /* float in place of double */
+    const char *name;                               /* of files and functions; NULL: that of the model */
+} lw_code_options;
+
+/* What was generated: operations of each function, in the order forward, inverse, mass_matrix, kinematics,
+ * rates; -1 for those that were not asked for. */
+typedef struct lw_code_summary {
+    int operations[5];
+    char name[64];
+} lw_code_summary;
+
+/* Writes NAME.h, NAME.c and NAME_test.c, plain C99 for this mechanism alone, into a folder, which is made if
+ * it does not exist. options and summary may be NULL. LW_ERROR_UNSUPPORTED: the model has something that
+ * cannot be generated, which error names. */
+LW_API lw_status lw_export_c(const lw_model *model, const lw_code_options *options, const char *folder,
+                             lw_code_summary *summary, lw_error *error);
 
 #ifdef __cplusplus
 }

@@ -104,6 +104,13 @@ lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y
     return function;
 }
 
+const lw_instruction *lw_function_program(const lw_function *function, size_t *length,
+                                          const lw_table **table) {
+    *length = function->length;
+    *table = function->table;
+    return function->code;
+}
+
 /* Does the slope of the table of instruction k jump? Its ends do not matter if its argument is the first
  * variable itself, and they are not within the range. */
 static bool is_rough(const lw_function *function, size_t k, const double range[2]) {

@@ -9,6 +9,7 @@
 #ifndef LW_FUNCTION_H
 #define LW_FUNCTION_H
 
+#include "expression/expression_machine.h"
 #include "expression/expression_types.h"
 #include "expression/table.h"
 #include "expression/time_knots.h"
@@ -23,6 +24,10 @@ lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_exp
 /* A table (table.h) of variable number 0, with straight lines beyond its ends. NULL if there
  * are fewer than two points, x does not ascend, a value or slope is not finite, or memory is out. */
 lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y, size_t count, bool smooth);
+
+/* Its program of *length instructions; or NULL, and *table is the table that it is. */
+const lw_instruction *lw_function_program(const lw_function *function, size_t *length,
+                                          const lw_table **table);
 
 bool lw_function_uses(const lw_function *function, size_t variable);
 /* Does it use the vector of values: inputs, user states, signals, quantities of the state? */

@@ -238,6 +238,13 @@ lw_jet lw_table_jet(const lw_table *table, lw_jet x) {
     return piece_jet(&table->pieces[at.piece], at.s, x);
 }
 
+double lw_table_piece(const lw_table *table, size_t k, double c[4]) {
+    const piece *p = &table->pieces[k];
+    c[0] = p->c0, c[1] = p->c1, c[2] = p->c2, c[3] = p->c3;
+    return p->x;
+}
+lw_beyond lw_table_beyond(const lw_table *table) { return table->beyond; }
+
 /* The integral from the first point to x. */
 static double area_to(const lw_table *table, double x) {
     spot at = locate(table, x);

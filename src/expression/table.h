@@ -42,6 +42,11 @@ double lw_table_next_point(const lw_table *table, double x);
  * are jumps of the value, its slope and these derivatives, and the ends of straight stretches. */
 bool lw_table_is_knot(const lw_table *table, size_t i, int derivatives);
 
+/* Piece k, 0 .. count: value c[0] + s (c[1] + s (c[2] + s c[3])) at the distance s from its anchor; pieces 0
+ * and count lie beyond the ends. Returns the anchor. For a copy of the table in another language. */
+double lw_table_piece(const lw_table *table, size_t k, double c[4]);
+lw_beyond lw_table_beyond(const lw_table *table);
+
 /* From one knot (of a force) to the next the table is a stretch of pieces; stretches have numbers, which go
  * on with a period. The stretch at x; how far x is within a stretch, negative outside; and the jet of a
  * stretch, whose outer pieces go on where x is outside. A table whose slope jumps nowhere is one stretch. */

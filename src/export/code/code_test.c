@@ -1,0 +1,259 @@
+/* code_test.c - NAME_test.c: states, the library's figures for them, and a main that compares.
+ *
+ * Tolerance  1e-12 (double) or 1e-4 (float) of the largest number of a vector, or of 1. Accelerations of an
+ *            ill-conditioned mechanism cannot be as close: they may differ by SLACK times what they change by
+ *            when the last bit of every coordinate, speed and force changes, which is measured here.
+ */
+#include "export/code/code_files.h"
+#include "core/pseudo_random.h"
+#include "model/signals.h"
+#include <linkwork/linkwork.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CASES = 3, SLACK = 16 };
+
+typedef struct reference {
+    lw_data *data;
+    double *q, *v, *inputs, *states, *tau, *vdot;
+    double *results[CODE_ROUTINES];
+    double noise; /* of the accelerations, relative */
+    int sizes[CODE_ROUTINES];
+} reference;
+
+static double *numbers(int count) { return calloc((size_t)count + 1, sizeof(double)); }
+
+static bool reference_create(const code_plan *plan, reference *r) {
+    const lw_model *model = plan->model;
+    const int n = model->nv;
+    *r = (reference){
+        .sizes = {n, n, n * n, 18 * (model->body_count + 1), model->nq + model->values.state_count}};
+    if (lw_data_create(model, NULL, &r->data) != LW_OK) return false;
+    r->q = numbers(model->nq), r->v = numbers(n), r->tau = numbers(n), r->vdot = numbers(n);
+    r->inputs = numbers(model->values.input_count), r->states = numbers(model->values.state_count);
+    bool good = r->q && r->v && r->tau && r->vdot && r->inputs && r->states;
+    for (int k = 0; k < CODE_ROUTINES; k++) good = (r->results[k] = numbers(r->sizes[k])) && good;
+    return good;
+}
+
+static void reference_destroy(reference *r) {
+    lw_data_destroy(r->data);
+    free(r->q);
+    free(r->v);
+    free(r->inputs);
+    free(r->states);
+    free(r->tau);
+    free(r->vdot);
+    for (int k = 0; k < CODE_ROUTINES; k++) free(r->results[k]);
+}
+
+/* The state of a case: at first that of the model, then others. */
+static void choose_state(const lw_model *model, int number, uint64_t *random, reference *r) {
+    const double size = number == 0 ? 0 : 0.3 * number;
+    for (int k = 0; k < model->nq; k++) r->q[k] = model->q0[k] + size * lw_pseudo_random(random);
+    (void)lw_normalise_q(model, r->q);
+    for (int k = 0; k < model->nv; k++) {
+        r->v[k] = model->v0[k] + (size + 0.1) * lw_pseudo_random(random);
+        r->tau[k] = lw_pseudo_random(random), r->vdot[k] = lw_pseudo_random(random);
+    }
+    for (int k = 0; k < model->values.input_count; k++)
+        r->inputs[k] = model->input_defaults[k] + size * lw_pseudo_random(random);
+    for (int k = 0; k < model->values.state_count; k++)
+        r->states[k] = model->values.starts[k] + size * lw_pseudo_random(random);
+    lw_data_set_values(model, r->data, r->inputs, r->states);
+}
+
+/* Changes the last bits of some numbers. */
+static void jog(double *x, int count, uint64_t *random) {
+    for (int k = 0; k < count; k++) x[k] *= 1 + 2.2e-16 * (lw_pseudo_random(random) > 0 ? 1 : -1);
+}
+
+/* How much the accelerations differ when the last bits of the state do, relative to the largest of them, or
+ * to 1. */
+static lw_status measure_noise(const code_plan *plan, double t, reference *r, lw_error *error) {
+    const lw_model *model = plan->model;
+    const double *vdot = r->results[CODE_FORWARD];
+    uint64_t random = 7;
+    double size = 1, most = 0;
+    r->noise = 0;
+    if (!plan->wanted[CODE_FORWARD] || model->nv == 0) return LW_OK;
+    double *q = numbers(model->nq), *v = numbers(model->nv), *tau = numbers(model->nv),
+           *out = numbers(model->nv);
+    lw_status status = q && v && tau && out ? LW_OK : lw_out_of_memory(error);
+    for (int k = 0; status == LW_OK && k < 3; k++) {
+        memcpy(q, r->q, (size_t)model->nq * sizeof *q);
+        memcpy(v, r->v, (size_t)model->nv * sizeof *v);
+        memcpy(tau, r->tau, (size_t)model->nv * sizeof *tau);
+        jog(q, model->nq, &random), jog(v, model->nv, &random), jog(tau, model->nv, &random);
+        status = lw_tree_forward_dynamics(model, r->data, t, q, v, tau, out, error);
+        for (int i = 0; i < model->nv; i++) {
+            most = fmax(most, fabs(out[i] - vdot[i]));
+            size = fmax(size, fabs(vdot[i]));
+        }
+    }
+    r->noise = most / size;
+    free(q);
+    free(v);
+    free(tau);
+    free(out);
+    return status;
+}
+
+static lw_status compute(const code_plan *plan, double t, reference *r, lw_error *error) {
+    const lw_model *model = plan->model;
+    lw_status status = LW_OK;
+    if (plan->wanted[CODE_FORWARD])
+        status =
+            lw_tree_forward_dynamics(model, r->data, t, r->q, r->v, r->tau, r->results[CODE_FORWARD], error);
+    if (status == LW_OK && plan->wanted[CODE_INVERSE])
+        status =
+            lw_tree_inverse_dynamics(model, r->data, t, r->q, r->v, r->vdot, r->results[CODE_INVERSE], error);
+    if (status == LW_OK && plan->wanted[CODE_MASS_MATRIX])
+        status = lw_tree_mass_matrix(model, r->data, t, r->q, r->results[CODE_MASS_MATRIX]);
+    for (int b = 0; status == LW_OK && plan->wanted[CODE_KINEMATICS] && b <= model->body_count; b++) {
+        const double origin[3] = {0, 0, 0};
+        double *at = r->results[CODE_KINEMATICS] + 18 * b;
+        status = lw_body_pose(model, r->data, t, r->q, b, at, at + 3);
+        if (status == LW_OK)
+            status = lw_body_velocity(model, r->data, t, r->q, r->v, b, origin, at + 15, at + 12);
+    }
+    if (status == LW_OK && plan->wanted[CODE_RATES]) {
+        double *rates = r->results[CODE_RATES];
+        lw_take_state(model, r->data, t, r->q, r->v);
+        status = lw_q_rate(model, r->data->q, r->data->v, rates);
+        lw_velocities(model, r->data);
+        lw_world_poses(model, r->data);
+        lw_state_rates(model, r->data, t, rates + model->nq);
+    }
+    return status;
+}
+
+static void print_array(const code_writer *w, const char *type, const char *name, int number,
+                        const double *values, int count) {
+    char text[40];
+    if (count == 0) return;
+    fprintf(w->file, "static const %s %s_%d[%d] = {", type, name, number, count);
+    for (int k = 0; k < count; k++) {
+        code_print_number(w, values[k], text);
+        fprintf(w->file, "%s%s", k == 0 ? "" : k % 5 ? ", " : ",\n    ", text);
+    }
+    fprintf(w->file, "};\n");
+}
+
+static const char *const names[CODE_ROUTINES] = {"forward", "inverse", "mass_matrix", "kinematics", "rates"};
+
+static void print_case(code_plan *plan, const code_writer *w, int number, const reference *r) {
+    const lw_model *model = plan->model;
+    print_array(w, w->real, "q", number, r->q, model->nq);
+    print_array(w, w->real, "v", number, r->v, model->nv);
+    print_array(w, w->real, "inputs", number, r->inputs, model->values.input_count);
+    print_array(w, w->real, "states", number, r->states, model->values.state_count);
+    if (plan->wanted[CODE_FORWARD]) print_array(w, w->real, "tau", number, r->tau, model->nv);
+    if (plan->wanted[CODE_INVERSE]) print_array(w, w->real, "vdot", number, r->vdot, model->nv);
+    for (int k = 0; k < CODE_ROUTINES; k++)
+        if (plan->wanted[k]) print_array(w, w->real, names[k], number, r->results[k], r->sizes[k]);
+}
+
+static void print_checks(code_plan *plan, const code_writer *w, int number, double t, double noise) {
+    const lw_model *model = plan->model;
+    const char *n = plan->name;
+    FILE *file = w->file;
+    const struct {
+        const char *member;
+        int count;
+    } members[] = {{"q", model->nq},
+                   {"v", model->nv},
+                   {"inputs", model->values.input_count},
+                   {"states", model->values.state_count}};
+    char text[40], forward[40];
+    const bool single = plan->options.single;
+    code_print_number(w, fmax(single ? 1e-4 : 1e-12, SLACK * noise * (single ? 5.4e8 : 1)), forward);
+    code_print_number(w, t, text);
+    fprintf(file, "    s.t = %s;\n", text);
+    for (int k = 0; k < 4; k++)
+        if (members[k].count)
+            fprintf(file, "    for (k = 0; k < %d; k++) s.%s[k] = %s_%d[k];\n", members[k].count,
+                    members[k].member, members[k].member, number);
+    if (plan->wanted[CODE_FORWARD])
+        fprintf(file, "    wrong += %s_forward(&s, tau_%d, x, &w) != 0 || differs(x, forward_%d, %d, %s);\n",
+                n, number, number, model->nv, forward);
+    if (plan->wanted[CODE_INVERSE])
+        fprintf(file,
+                "    wrong += %s_inverse(&s, vdot_%d, x, &w) != 0 || differs(x, inverse_%d, %d, usual);\n", n,
+                number, number, model->nv);
+    if (plan->wanted[CODE_MASS_MATRIX])
+        fprintf(file,
+                "    wrong += %s_mass_matrix(&s, x, &w) != 0 || differs(x, mass_matrix_%d, %d, usual);\n", n,
+                number, model->nv * model->nv);
+    if (plan->wanted[CODE_KINEMATICS])
+        fprintf(file,
+                "    wrong += %s_kinematics(&s, bodies, &w) != 0;\n"
+                "    for (k = 0; k < %d; k++)\n"
+                "        wrong += differs(bodies[k].position, kinematics_%d + 18 * k, 3, usual) ||\n"
+                "                 differs(bodies[k].rotation, kinematics_%d + 18 * k + 3, 9, usual) ||\n"
+                "                 differs(bodies[k].velocity, kinematics_%d + 18 * k + 12, 3, usual) ||\n"
+                "                 differs(bodies[k].angular, kinematics_%d + 18 * k + 15, 3, usual);\n",
+                n, model->body_count + 1, number, number, number, number);
+    if (plan->wanted[CODE_RATES]) {
+        fprintf(file, "    wrong += %s_rates(&s, &rates, &w) != 0;\n", n);
+        if (model->nq)
+            fprintf(file, "    wrong += differs(rates.q, rates_%d, %d, usual);\n", number, model->nq);
+        if (model->values.state_count)
+            fprintf(file, "    wrong += differs(rates.states, rates_%d + %d, %d, usual);\n", number,
+                    model->nq, model->values.state_count);
+    }
+}
+
+lw_status code_write_test(code_plan *plan, const char *folder, lw_error *error) {
+    reference r;
+    char path[4096];
+    double times[CASES], noises[CASES];
+    uint64_t random = 30;
+    lw_status status = reference_create(plan, &r) ? LW_OK : lw_out_of_memory(error);
+    FILE *file = status == LW_OK ? code_open(plan, folder, "_test.c", path, error) : NULL;
+    if (status == LW_OK && !file) status = LW_ERROR_FILE;
+    if (status != LW_OK) {
+        reference_destroy(&r);
+        return status;
+    }
+    const code_writer w = code_writer_for(plan, file);
+    fprintf(file,
+            "/* %s_test.c - figures of Linkwork " LW_VERSION
+            " for some states; returns 0 if those of %s.c agree.\n *\n *     cc %s_test.c %s.c -lm && "
+            "./a.out\n */\n"
+            "#include \"%s.h\"\n\n",
+            plan->name, plan->name, plan->name, plan->name, plan->name);
+    for (int k = 0; k < CASES && status == LW_OK; k++) {
+        times[k] = 0.37 * k;
+        choose_state(plan->model, k, &random, &r);
+        status = compute(plan, times[k], &r, error);
+        if (status == LW_OK) status = measure_noise(plan, times[k], &r, error);
+        if (status == LW_OK) print_case(plan, &w, k, &r);
+        noises[k] = r.noise;
+    }
+    fprintf(file,
+            "\n/* Is a number further from its reference than this part of the largest, or of 1? */\n"
+            "static int differs(const %s *x, const %s *expected, int count, %s tolerance) {\n"
+            "    %s most = 0, size = 1;\n    int k;\n    for (k = 0; k < count; k++) {\n"
+            "        const %s d = x[k] - expected[k], apart = d < 0 ? -d : d;\n"
+            "        const %s own = expected[k] < 0 ? -expected[k] : expected[k];\n"
+            "        if (!(apart <= most)) most = apart;\n        if (own > size) size = own;\n    }\n"
+            "    return !(most <= tolerance * size);\n}\n\n",
+            w.real, w.real, w.real, w.real, w.real, w.real);
+    fprintf(file, "static const %s usual = %s;\n", w.real, plan->options.single ? "1e-4f" : "1e-12");
+    int most = plan->model->nv * plan->model->nv;
+    fprintf(file, "static %s_state s;\nstatic %s_workspace w;\nstatic %s x[%d];\n", plan->name, plan->name,
+            w.real, most > 0 ? most : 1);
+    if (plan->wanted[CODE_KINEMATICS])
+        fprintf(file, "static %s_body bodies[%s_BODIES];\n", plan->name, plan->upper);
+    if (plan->wanted[CODE_RATES]) fprintf(file, "static %s_state rates;\n", plan->name);
+    fprintf(file, "\nint main(void) {\n    int wrong = 0, k;\n    %s_start(&s);\n    (void)k, (void)x;\n",
+            plan->name);
+    for (int k = 0; k < CASES; k++) print_checks(plan, &w, k, times[k], noises[k]);
+    fprintf(file, "    return wrong;\n}\n");
+    const lw_status closed = code_close(file, path, error);
+    reference_destroy(&r);
+    return status == LW_OK ? closed : status;
+}

@@ -1,0 +1,172 @@
+/* test_generated_c.c - generated C computes what the library computes.
+ *
+ * NAME_test.c has the library's figures and compares with 1e-12; here it is written for the trees among
+ * problems/ and for random trees with every joint, every force element, prescribed motions, user states and
+ * joints written backwards, compiled by each compiler that there is, without and with optimisation, under the
+ * warnings that docs/generated-c.md promises to be silent, and run. LINKWORK_LONG=1: 300 random trees, with
+ * sanitizers, and all problems.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "problems.h"
+#include "random_model.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64];
+static bool is_long;
+
+static bool have(const char *compiler) {
+    char command[128];
+    snprintf(command, sizeof command, "command -v %s > /dev/null 2>&1", compiler);
+    return system(command) == 0;
+}
+
+static void compile_and_run(const char *compiler, const char *flags, const char *what) {
+    char command[1024];
+    snprintf(command, sizeof command,
+             "cd %s && %s -std=c99 -Wall -Wextra -Wconversion -Wdouble-promotion -Wvla -pedantic -Werror %s "
+             "m.c m_test.c -lm -o m",
+             folder, compiler, flags);
+    if (system(command) != 0) fail_msg("%s: %s %s does not compile it in silence", what, compiler, flags);
+    snprintf(command, sizeof command, "%s/m", folder);
+    const int result = system(command);
+    if (result != 0) fail_msg("%s: %s %s: figures differ (status %d)", what, compiler, flags, result);
+}
+
+/* Generates C of a model and tests it. Returns false if the model is refused with this reason. */
+static bool agrees(const lw_model *model, const char *what, bool single, const char *flags) {
+    const lw_code_options options = {.forward = true,
+                                     .inverse = true,
+                                     .mass_matrix = true,
+                                     .kinematics = true,
+                                     .single = single,
+                                     .name = "m"};
+    lw_error error = {0};
+    const lw_status status = lw_export_c(model, &options, folder, NULL, &error);
+    if (status == LW_ERROR_UNSUPPORTED || status == LW_ERROR_SINGULAR) return false;
+    if (status != LW_OK) fail_msg("%s: %s", what, error.message);
+    compile_and_run("cc", flags, what);
+    if (have("clang")) compile_and_run("clang", flags, what);
+    if (!is_long) return true;
+    compile_and_run("cc", "-O2", what);
+    compile_and_run("cc", "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all", what);
+    return true;
+}
+
+static void problem(const char *name, const char *flags) {
+    lw_model *model = read_problem(name);
+    if (!agrees(model, name, false, flags)) fail_msg("%s: refused", name);
+    lw_model_destroy(model);
+}
+
+/* Models with most of what expressions can say, and each of them in float, too. */
+static void test_problems(void **state) {
+    (void)state;
+    static const char *const names[] = {"robot_arm", "gantry", "pid_arm", "quarter_car", "cylindrical_pair"};
+    static const char *const others[] = {
+        "bouncing_ball",  "car",      "cart_pole",        "double_pendulum", "free_tree",  "gyro_top",
+        "heavy_top_fast", "pendulum", "planar_pair",      "revolute_pair",   "six_bodies", "spherical_pair",
+        "tumbling_body",  "two_arms", "heavy_top_steady", "prismatic_pair",  "walker",     "chain",
+        "ladder_pendulum"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) problem(names[k], k % 2 ? "-O2" : "-O0");
+    for (size_t k = 0; k < sizeof others / sizeof *others && is_long; k++) problem(others[k], "-O0");
+    lw_model *model = read_problem("robot_arm");
+    assert_true(agrees(model, "robot_arm in float", true, "-O1"));
+    lw_model_destroy(model);
+}
+
+static void test_random_trees(void **state) {
+    (void)state;
+    const int count = is_long ? 300 : 4;
+    int done = 0;
+    for (int seed = 1; seed <= count; seed++) {
+        lw_random random = random_seed((uint64_t)seed + 3000);
+        const random_tree options = {.bodies = 1 + random_below(&random, is_long ? 12 : 6),
+                                     .forces = seed % 2 == 0,
+                                     .prescribed = seed % 3 == 0,
+                                     .reversed = seed % 4 != 1,
+                                     .aligned = seed % 5 == 0,
+                                     .joint = -1};
+        lw_model *model = random_tree_model(&random, &options);
+        char what[64];
+        snprintf(what, sizeof what, "random tree, seed %d", seed);
+        done += agrees(model, what, false, seed % 2 ? "-O1" : "-O0");
+        lw_model_destroy(model);
+    }
+    assert_true(done > count / 2);
+}
+
+/* Tables, functions of all kinds, user states, signals, quantities of bodies, motions that follow a state. */
+static void test_expressions(void **state) {
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "name: expressions\n"
+        "inputs: {u: 0.3}\n"
+        "states: {y: {start: 0.2, rate: '(u - y)/0.5'}}\n"
+        "tables:\n"
+        "  f: {x: [-1, 0, 1, 2], y: [0, 1, 0.5, 3], interpolation: smooth}\n"
+        "  g: {x: [0, 0.1, 0.3], y: [0, 1, 0], beyond: repeat}\n"
+        "signals: {w: 'max(y, 0.1)*tip.v/(1 rad/s) + sign(u)*body.b.z/(1 m)'}\n"
+        "bodies:\n"
+        "  a: {mass: 2, inertia: [1, 2, 2.5], position: [0, 0, -1]}\n"
+        "  b: {mass: 1, inertia: [0.5, 0.6, 0.7], position: [0, 0.2, -2]}\n"
+        "joints:\n"
+        "  base: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [1, 0, 0]}\n"
+        "  tip: {type: revolute, between: [a, b], point: [0, 0, -1.5], axis: [1, 2, 0]}\n"
+        "forces:\n"
+        "  one: {type: drive, joint: base, force: '(1 N m)*(f(base.q/(1 rad)) + g(t/(1 s)) + w + atan2(y, 2) "
+        "+ if(t > 0.3 s and u > 0, exp(-t/(1 s)), 2))'}\n"
+        "  two: {type: drive, joint: tip, force: '(1 N m)*(step(t, 0, 0, 1, 2) + mod(t/(1 s), 0.2) + "
+        "hypot(u, base.v/(1 rad/s)) + min(base.q, abs(tip.q))/(1 rad) + ramp(tip.v/(1 rad/s))^1.5 + "
+        "body.b.rx/(1 rad) + body.b.qw + tanh(floor(3*t/(1 s)) + cbrt(y)))'}\n";
+    lw_model *model = compile_or_fail(read_text_spec(text));
+    assert_true(agrees(model, "expressions", false, "-O0"));
+    lw_model_destroy(model);
+}
+
+static void test_refusals(void **state) {
+    (void)state;
+    lw_error error = {0};
+    lw_code_options options = {.forward = true, .name = "4"};
+    lw_model *model = read_problem("pendulum");
+    assert_int_equal(lw_export_c(model, &options, folder, NULL, &error), LW_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "letter"));
+    options.name = NULL;
+    assert_int_equal(lw_export_c(model, &options, "/there/is/no/such/folder", NULL, &error), LW_ERROR_FILE);
+    assert_int_equal(lw_export_c(NULL, NULL, folder, NULL, &error), LW_ERROR_ARGUMENT);
+    lw_model_destroy(model);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    is_long = getenv("LINKWORK_LONG") != NULL;
+    strcpy(folder, "/tmp/linkwork-c-XXXXXX");
+    return mkdtemp(folder) ? 0 : 1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    static const char *const files[] = {"m.c", "m.h", "m_test.c", "m"};
+    char path[128];
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[k]);
+        (void)unlink(path);
+    }
+    (void)rmdir(folder);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_problems), cmocka_unit_test(test_random_trees),
+                                       cmocka_unit_test(test_expressions), cmocka_unit_test(test_refusals)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
