@@ -16,6 +16,7 @@
 #define LINKWORK_SENSITIVITY_H
 
 #include <linkwork/simulate.h>
+#include <linkwork/solver.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,6 +57,31 @@ LW_API void lw_sensitivity_destroy(lw_sensitivity *sensitivity);
 /* Comma-separated values; "-" is standard output: t, the columns, and for each parameter their derivatives as
  * "d(COLUMN)/d(PARAMETER)". */
 LW_API lw_status lw_sensitivity_write(const lw_sensitivity *sensitivity, const char *path, lw_error *error);
+
+/* Derivatives of single states with respect to one parameter, which may enter anything. A state (q, v) is one
+ * of the mechanism; with another value of the parameter its loops would be open, and prescribed coordinates
+ * elsewhere. So the state moves with the parameter: along the smallest motion that keeps loops closed and
+ * prescribed coordinates in place. In a tree without prescribed motions it stays, and derivatives are partial
+ * ones. Places for the results, per unit of the parameter; each may be NULL. */
+typedef struct lw_parameter_derivatives {
+    double *dq, *dv;    /* nv: how the state moves; dq as in derivatives.h */
+    double *dvdot;      /* nv: of its accelerations */
+    double *dreactions; /* 6 joints: of its reactions; NAN where these are not unique */
+} lw_parameter_derivatives;
+typedef struct lw_parameter_changes lw_parameter_changes;
+
+/* options: method, inputs and user states are used (NULL: the defaults); inputs are those of this moment, the
+ * array of user states is read in every call. LW_ERROR_ARGUMENT: there is no such parameter, or with
+ * neighbouring values there is no model. */
+LW_API lw_status lw_parameter_changes_create(const lw_model *model, const lw_solver_options *options,
+                                             const char *parameter, lw_parameter_changes **changes,
+                                             lw_error *error);
+LW_API void lw_parameter_changes_destroy(lw_parameter_changes *changes);
+/* By differences of fourth order, right to about 1e-9 of the largest. LW_ERROR_SINGULAR: with a neighbouring
+ * value the mechanism does not close. */
+LW_API lw_status lw_parameter_changes_of_state(lw_parameter_changes *changes, double t, const double *q,
+                                               const double *v, const lw_parameter_derivatives *out,
+                                               lw_error *error);
 
 #ifdef __cplusplus
 }

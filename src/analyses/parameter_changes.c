@@ -128,10 +128,11 @@ static lw_status equip(lw_parameter_changes *c, lw_variant_model *at, const char
     return LW_OK;
 }
 
-lw_status lw_parameter_changes_create(const lw_model *model, const char *parameter, const char *method,
-                                      const double *inputs, const double *states,
-                                      lw_parameter_changes **changes, lw_error *error) {
-    *changes = NULL;
+lw_status lw_parameter_changes_create(const lw_model *model, const lw_solver_options *options,
+                                      const char *parameter, lw_parameter_changes **changes,
+                                      lw_error *error) {
+    if (changes) *changes = NULL;
+    if (!model || !changes) return lw_call_needs("a model and a pointer for the result", error);
     const int number = parameter ? lw_model_parameter(model, parameter) : -1;
     if (number < 0) return unknown(model, parameter, error);
     lw_arena *arena = lw_arena_create(NULL);
@@ -148,14 +149,16 @@ lw_status lw_parameter_changes_create(const lw_model *model, const char *paramet
                                 .value = value,
                                 .scale = value != 0 ? fabs(value) : 1,
                                 .step = relative_step * (value != 0 ? fabs(value) : 1),
-                                .states = states,
+                                .states = options ? options->states : NULL,
                                 .dq = LW_NEW(arena, double, nv),
                                 .dv = LW_NEW(arena, double, nv),
                                 .da = LW_NEW(arena, double, nv),
                                 .motion = LW_NEW(arena, double, nv),
                                 .rates = LW_NEW(arena, double, (size_t)model->values.state_count + 1)};
     lw_status status = lw_arena_failed(arena) ? lw_out_of_memory(error) : compile(c, error);
-    for (int k = 0; k < c->count && status == LW_OK; k++) status = equip(c, &c->at[k], method, inputs, error);
+    for (int k = 0; k < c->count && status == LW_OK; k++)
+        status =
+            equip(c, &c->at[k], options ? options->method : NULL, options ? options->inputs : NULL, error);
     if (status == LW_OK)
         *changes = c;
     else
@@ -178,6 +181,16 @@ static lw_status follow(lw_variant_model *at, double t, const double *q, const d
     memcpy(at->q, at->data->q, (size_t)model->nq * sizeof *q);
     memcpy(at->v, at->data->v, (size_t)model->nv * sizeof *v);
     return at->projection ? lw_project_state(at->projection, t, at->q, at->v, error) : LW_OK;
+}
+
+static lw_status add_reactions(lw_parameter_changes *c, lw_variant_model *at, double weight,
+                               lw_error *error) {
+    lw_status status = lw_solver_reactions(at->solver, c->reaction, c->unique, error);
+    for (int i = 0; i < 6 * c->model->joint_count && status == LW_OK; i++) {
+        c->reactions[i] += weight * c->reaction[i];
+        c->all_unique[i] &= c->unique[i];
+    }
+    return status;
 }
 
 lw_status lw_parameter_changes_evaluate(lw_parameter_changes *c, double t, const double *q, const double *v,
@@ -213,6 +226,33 @@ lw_status lw_parameter_changes_evaluate(lw_parameter_changes *c, double t, const
             c->da[i] += weight * at->vdot[i];
         }
         for (int i = 0; i < ns; i++) c->rates[i] += weight * at->rates[i];
+        if (c->reactions && (status = add_reactions(c, at, weight, error)) != LW_OK) return status;
     }
+    return LW_OK;
+}
+
+lw_status lw_parameter_changes_of_state(lw_parameter_changes *c, double t, const double *q, const double *v,
+                                        const lw_parameter_derivatives *out, lw_error *error) {
+    if (!c || !out || !isfinite(t) || !lw_given(q, c->model->nq) || !lw_given(v, c->model->nv) ||
+        !lw_finite(q, c->model->nq) || !lw_finite(v, c->model->nv))
+        return lw_call_needs("an object, a finite state and a place for the results", error);
+    const size_t nv = (size_t)c->model->nv, joints = (size_t)c->model->joint_count;
+    if (out->dreactions && !c->reaction) {
+        c->reaction = LW_NEW(c->arena, double, 6 * joints + 1);
+        c->unique = LW_NEW(c->arena, bool, 6 * joints + 1);
+        c->all_unique = LW_NEW(c->arena, bool, 6 * joints + 1);
+        if (lw_arena_failed(c->arena)) return lw_out_of_memory(error);
+    }
+    c->reactions = out->dreactions;
+    for (size_t i = 0; out->dreactions && i < 6 * joints; i++)
+        out->dreactions[i] = 0, c->all_unique[i] = true;
+    lw_status status = lw_parameter_changes_evaluate(c, t, q, v, error);
+    c->reactions = NULL;
+    if (status != LW_OK) return status;
+    if (out->dq) memcpy(out->dq, c->dq, nv * sizeof *c->dq);
+    if (out->dv) memcpy(out->dv, c->dv, nv * sizeof *c->dv);
+    if (out->dvdot) memcpy(out->dvdot, c->da, nv * sizeof *c->da);
+    for (size_t i = 0; out->dreactions && i < 6 * joints; i++)
+        if (!c->all_unique[i]) out->dreactions[i] = NAN;
     return LW_OK;
 }

@@ -4,7 +4,7 @@
 #define LW_PARAMETER_CHANGES_H
 
 #include "constraints/projection.h"
-#include <linkwork/solver.h>
+#include <linkwork/sensitivity.h>
 
 enum { LW_VARIANTS = 5 };
 
@@ -19,7 +19,7 @@ typedef struct lw_variant_model {
     double *q, *v, *vdot, *rates;
 } lw_variant_model;
 
-typedef struct lw_parameter_changes {
+struct lw_parameter_changes {
     lw_arena *arena;
     const lw_model *model;
     const char *name;
@@ -32,14 +32,10 @@ typedef struct lw_parameter_changes {
     double *dq, *dv, *da; /* nv each: the motion, the speeds, the accelerations */
     double *rates;        /* of the rates of user states */
     double *motion;       /* workspace */
-} lw_parameter_changes;
-
-/* q, v: a state in which auto tries methods, method: NULL stands for auto. inputs (NULL: the defaults) are
- * taken now; states is read in every evaluation. LW_ERROR_ARGUMENT: there is no such parameter. */
-lw_status lw_parameter_changes_create(const lw_model *model, const char *parameter, const char *method,
-                                      const double *inputs, const double *states,
-                                      lw_parameter_changes **changes, lw_error *error);
-void lw_parameter_changes_destroy(lw_parameter_changes *changes);
+    /* If not NULL: 6 joints each, the derivatives of reactions are wanted. */
+    double *reactions, *reaction;
+    bool *unique, *all_unique;
+};
 
 /* How a state of the model moves with the parameter while its user states keep, and what follows for its
  * accelerations. LW_ERROR_SINGULAR: with another value the mechanism does not close. */

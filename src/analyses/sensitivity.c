@@ -253,9 +253,9 @@ static lw_status create(lw_sensitivity_work *w, const lw_sensitivity_options *op
     for (size_t k = 0; k < ni; k++) w->inputs[k] = lw_simulation_input(w->simulation, (int)k);
     lw_simulation_state(w->simulation, w->q, w->v);
     lw_simulation_states(w->simulation, w->states);
+    const lw_solver_options solver = {.method = w->run.method, .inputs = w->run.inputs, .states = w->states};
     for (int j = 0; j < w->m && status == LW_OK; j++)
-        status = lw_parameter_changes_create(model, options->parameters[j], w->run.method, w->run.inputs,
-                                             w->states, &w->changes[j], error);
+        status = lw_parameter_changes_create(model, &solver, options->parameters[j], &w->changes[j], error);
     if (status == LW_OK) status = name_columns(w, options, error);
     if (status != LW_OK) return status;
     lw_linearise_defaults(model, &w->at);

@@ -209,13 +209,65 @@ static void test_known_jump(void **state) {
     lw_model_destroy(model);
 }
 
+/* A four-bar whose lengths all grow by s: at rest in the same angles its accelerations are those under gravity
+ * g/s, its reactions those of the same weights. */
+static const char scaled[] =
+    "linkwork: 1\nname: scaled\nparameters: {s: 1.3, m: 2}\nbodies:\n"
+    "  crank: {kind: point, mass: m, com: [0, 0, 0.6*s]}\n"
+    "  coupler: {mass: m, com: [s, 0, s], inertia: [0.1*s^2, 0.2*s^2, 0.1*s^2]}\n"
+    "  rocker: {kind: point, mass: 1, com: [2*s, 0, 0.5*s]}\n"
+    "joints:\n  A: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0]}\n"
+    "  B: {type: revolute, between: [crank, coupler], point: [0, 0, s], axis: [0, 1, 0]}\n"
+    "  C: {type: spherical, between: [coupler, rocker], point: [2*s, 0, 1.2*s]}\n"
+    "  D: {type: revolute, between: [ground, rocker], point: [2.2*s, 0, 0], axis: [0, 1, 0]}\nrun: {end: "
+    "1}\n";
+
+static void test_single_states(void **state) {
+    enum { ROOM = 24 };
+    lw_error error = {0};
+    lw_parameter_changes *changes;
+    lw_solver *solver;
+    lw_solver_options options;
+    double q[ROOM], v[ROOM] = {0}, vdot[ROOM], reactions[ROOM], dq[ROOM], da[ROOM], dr[ROOM];
+    bool unique[ROOM];
+    (void)state;
+    lw_model *model = text_model(scaled);
+    const int nv = lw_model_v_size(model), joints = lw_model_joint_count(model);
+    lw_model_initial_state(model, q, v);
+    assert_int_equal(lw_assemble(model, 0, q, v, NULL, &error), LW_OK);
+    lw_solver_defaults(model, &options);
+    assert_int_equal(lw_solver_create(model, &options, NULL, &solver, &error), LW_OK);
+    assert_int_equal(lw_solver_accelerations(solver, 0, q, v, NULL, vdot, &error), LW_OK);
+    assert_int_equal(lw_solver_reactions(solver, reactions, unique, &error), LW_OK);
+    assert_int_equal(lw_parameter_changes_create(model, NULL, "s", &changes, &error), LW_OK);
+    const lw_parameter_derivatives out = {.dq = dq, .dvdot = da, .dreactions = dr};
+    assert_int_equal(lw_parameter_changes_of_state(changes, 0, q, v, &out, &error), LW_OK);
+    for (int k = 0; k < nv; k++) {
+        assert_true(fabs(dq[k]) < 1e-10);
+        assert_true(fabs(da[k] + vdot[k] / 1.3) < 1e-9 * 9.81);
+    }
+    for (int k = 0; k < 6 * joints; k++) {
+        if (!unique[k]) assert_true(isnan(dr[k]));
+        /* Forces stay, torques grow with s. */
+        if (unique[k]) assert_true(fabs(dr[k] - (k % 6 < 3 ? 0 : reactions[k] / 1.3)) < 1e-7);
+    }
+    lw_parameter_changes_destroy(changes);
+    /* A mass moves nothing. */
+    assert_int_equal(lw_parameter_changes_create(model, NULL, "m", &changes, &error), LW_OK);
+    assert_int_equal(lw_parameter_changes_of_state(changes, 0, q, v, &out, &error), LW_OK);
+    for (int k = 0; k < nv; k++) assert_true(dq[k] == 0);
+    lw_parameter_changes_destroy(changes);
+    assert_int_equal(lw_parameter_changes_create(model, NULL, "n", &changes, &error), LW_ERROR_ARGUMENT);
+    assert_null(changes);
+    lw_solver_destroy(solver);
+    lw_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mass_on_a_spring),
-        cmocka_unit_test(test_stiff_mass_on_a_base),
-        cmocka_unit_test(test_problems_by_differences),
-        cmocka_unit_test(test_known_jump),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_mass_on_a_spring),        cmocka_unit_test(test_stiff_mass_on_a_base),
+        cmocka_unit_test(test_problems_by_differences), cmocka_unit_test(test_known_jump),
+        cmocka_unit_test(test_single_states),           cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
