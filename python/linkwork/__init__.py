@@ -27,11 +27,12 @@ from ._rollout import Rollout, Runs, rollout
 from ._simulation import Simulation
 from ._solver import Batch, Solver
 from ._spec import Spec
+from ._sweep import Optimum, Table, optimise, sweep
 
 __all__ = [
     "AccelerationDerivatives", "Batch", "Body", "Comparison", "Comparisons", "Derivatives", "Equilibrium", "Event", "Fault",
     "FileError", "ForceDerivatives", "ImportNote", "IntegrationError", "Joint", "LinearSystem", "LinkworkError", "Mode",
-    "Modes", "Model", "ModelError", "Result", "Rollout", "Runs", "Simulation", "SingularError", "Solver", "Spec",
-    "UnsupportedError", "compare", "equilibrium", "from_bytes", "from_scipy", "integrators", "linearise", "load", "loads",
-    "methods", "modes", "rollout", "to_scipy", "__version__",
+    "Modes", "Model", "ModelError", "Optimum", "Result", "Rollout", "Runs", "Simulation", "SingularError", "Solver", "Spec",
+    "Table", "UnsupportedError", "compare", "equilibrium", "from_bytes", "from_scipy", "integrators", "linearise", "load", "loads",
+    "methods", "modes", "optimise", "rollout", "sweep", "to_scipy", "__version__",
 ]

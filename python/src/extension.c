@@ -490,6 +490,7 @@ PyMODINIT_FUNC PyInit__core(void) {
     if (!module) return NULL;
     if (add_exceptions(module) && PyModule_AddFunctions(module, model_functions) == 0 &&
         PyModule_AddFunctions(module, analysis_functions) == 0 &&
+        PyModule_AddFunctions(module, sweep_functions) == 0 &&
         PyModule_AddFunctions(module, error_functions) == 0 &&
         PyModule_AddStringConstant(module, "version", lw_version()) == 0 &&
         add_type(module, &model_spec, "Model", &the_module.model_type) &&

@@ -108,7 +108,7 @@ PyObject *ledger_of(const lw_ledger *ledger);
 bool is_model(PyObject *object, model_object **model);
 extern PyType_Spec model_spec, solver_spec, batch_spec, simulation_spec, recording_spec, rollout_spec,
     derivatives_spec;
-extern PyMethodDef model_functions[], analysis_functions[];
+extern PyMethodDef model_functions[], analysis_functions[], sweep_functions[];
 
 /* Marks an object as being at work; if it is already, an exception says that `what` belongs to one thread. */
 bool object_enter(bool *busy, const char *what);
