@@ -1,13 +1,14 @@
 /* cmd_linearise.c - linkwork linearise: A, B, C, D and eigenvalues of a mechanism near a state.
  */
 #include "analysis_state.h"
+#include "linearise_curves.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct request {
-    const char *method, *out;
-    double at;
+    const char *method, *out, *vary;
+    double at, from, to, points;
     bool equilibrium, as_json;
     cli_list coordinates;
     cli_changes changes;
@@ -114,7 +115,7 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
 }
 
 static int linearise(const cli_command *command, int argc, char **argv) {
-    request asked = {.at = NAN};
+    request asked = {.at = NAN, .from = NAN, .to = NAN, .points = 101};
     const cli_option options[] = {
         {"at", "T", "near the state to which a run comes at this time, s", "1", .number = &asked.at,
          .unit = "s", .any_sign = true},
@@ -122,8 +123,14 @@ static int linearise(const cli_command *command, int argc, char **argv) {
          .flag = &asked.equilibrium},
         {"coordinate", "NAME", "an independent coordinate; all of them have to be named", "crank",
          .list = &asked.coordinates},
-        {"out", "FILE", "write the system: .mat (MATLAB, version 4) or .csv", "plant.mat",
-         .text = &asked.out},
+        {"vary", "NAME", "eigenvalues over this parameter, between --from and --to", "speed",
+         .text = &asked.vary},
+        {"from", "X", "the first value of the parameter", "1", .number = &asked.from, .any_sign = true},
+        {"to", "X", "the last one", "10", .number = &asked.to, .any_sign = true},
+        {"points", "N", "how many values; 101 if left out", "201", .number = &asked.points, .unit = "1"},
+        {"out", "FILE",
+         "write the system: .mat (MATLAB, version 4) or .csv; with --vary .csv, or .svg, .pdf (curves)",
+         "plant.mat", .text = &asked.out},
         {"method", "NAME", "the formulation; otherwise the model's own, or auto", "tree",
          .text = &asked.method},
         CLI_SET_OPTION(asked.changes),
@@ -136,8 +143,25 @@ static int linearise(const cli_command *command, int argc, char **argv) {
     cli_model loaded;
     int result;
     if (cli_open_model(command, options, sizeof options / sizeof options[0], argc, argv, &asked.changes,
-                       &loaded, &result))
-        result = solve(command, &loaded, &asked);
+                       &loaded, &result)) {
+        const curves_request curves = {.parameter = asked.vary,
+                                       .method = asked.method,
+                                       .out = asked.out,
+                                       .from = asked.from,
+                                       .to = asked.to,
+                                       .at = asked.at,
+                                       .points = (int)fmin(asked.points, 1e9),
+                                       .equilibrium = asked.equilibrium,
+                                       .as_json = asked.as_json};
+        if (!asked.vary && (!isnan(asked.from) || !isnan(asked.to)))
+            result = cli_say(command, CLI_WRONG, "--from and --to are of the parameter that --vary names");
+        else if (asked.vary && asked.coordinates.count > 0)
+            result =
+                cli_say(command, CLI_WRONG, "--coordinate: eigenvalues do not depend on it; leave it out");
+        else
+            result =
+                asked.vary ? linearise_curves(command, &loaded, &curves) : solve(command, &loaded, &asked);
+    }
     cli_close_model(&loaded);
     return result;
 }

@@ -127,7 +127,38 @@ END
 expect 0 sensitivity "$source_dir/problems/pendulum/model.yaml" --parameter L --end 1 --out "$work/by.csv"
 head -1 "$work/by.csv" | grep -q 'd(pivot.q)/d(L)' || fail "by.csv"
 
+# Eigenvalues over a parameter: the bicycle's at 5 m/s, and between which speeds it is stable (4.292 and 6.024 m/s).
+bicycle="$source_dir/problems/bicycle/model.yaml"
+expect 0 linearise "$bicycle" --vary speed --from 1 --to 9 --points 161 --json
+/usr/bin/python3 - "$work/out" <<'END' || fail "curves of eigenvalues"
+import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["parameter"] == "speed" and r["values"][80] == 5 and len(r["eigenvalues"]) == 161
+curves = [[complex(*row[k]) for row in r["eigenvalues"]] for k in range(len(r["eigenvalues"][0]))]
+for exact in (-0.775341882196 + 4.464867713788j, -0.775341882196 - 4.464867713788j, -0.322866429004, -14.078389692798):
+    assert min(abs(c[80] - exact) for c in curves) < 1e-9, exact
+weave = min(curves, key=lambda c: abs(c[80] - (-0.775341882196 + 4.464867713788j)))
+capsize = min(curves, key=lambda c: abs(c[80] + 0.322866429004))
+steps = [max(abs(c[i + 1] - 2 * c[i] + c[i - 1]) for c in (weave, capsize)) for i in range(30, 160)]
+assert max(steps) < 0.05, max(steps)  # one curve each, without jumps
+assert sum(abs(c) < 1e-6 for row in (curves,) for k in row for c in k[80:81]) == 6
+END
+expect 0 linearise "$bicycle" --vary speed --from 4 --to 6.5 --points 26
+says out "becomes stable between speed = 4.2 and 4.3"
+says out "becomes unstable between speed = 6 and 6.1"
+expect 0 linearise "$bicycle" --vary speed --from 1 --to 9 --out "$work/curves.svg"
+grep -q "<svg" "$work/curves.svg" && grep -q ">10.im<" "$work/curves.svg" || fail "curves.svg"
+[[ $(find "$work" -name 'curves*' | wc -l) -eq 1 ]] || fail "files are left over"
+
 # Refusals name the object and the remedy.
+expect 2 linearise "$bicycle" --vary sped --from 1 --to 2
+says err "no parameter"
+expect 2 linearise "$bicycle" --vary speed --from 1
+says err "needs two values"
+expect 2 linearise "$bicycle" --from 1
+says err "vary names"
+expect 2 linearise "$bicycle" --vary speed --from 1 --to 2 --out x.mat
+says err "with --vary give"
 expect 2 sensitivity "$source_dir/problems/pendulum/model.yaml"
 says err "give at least one"
 expect 2 sensitivity "$source_dir/problems/pendulum/model.yaml" --parameter l
