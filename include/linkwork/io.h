@@ -50,7 +50,9 @@ LW_API lw_status lw_read_run(const char *path, const lw_setting *settings, size_
 LW_API lw_status lw_read_number(const char *text, const char *unit, double *value, lw_error *error);
 
 /* Writes a spec as a model file that reads back as the same model; "-" is standard output.
- * Numbers are exact. */
+ * Numbers are exact. Expressions of parameters are written as their values, but where events of the model set
+ * these; LW_ERROR_UNSUPPORTED where that cannot be done (a point of a force in a part that is placed
+ * elsewhere). */
 LW_API lw_status lw_write_model(const lw_spec *spec, const char *path, lw_error *error);
 
 /* A start to be added to a model file. */

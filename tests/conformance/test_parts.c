@@ -4,7 +4,8 @@
  * turned and moved, also within each other: accelerations, energies, reactions, places and velocities of all
  * bodies are the images of those of the tree alone, computed here with matrices. A file with every kind of
  * quantity in its expressions has the same outputs alone and as a part. Parameters of parts that are changed
- * after reading give what reading with them gives; writing and reading back, and bytes, keep the motion.
+ * after reading give what reading with them gives; writing and reading back, and bytes, keep the motion, also
+ * where events set parameters.
  */
 #include "build.h"
 #include "problems.h"
@@ -391,6 +392,44 @@ static void written_models_move_alike(void **state) {
     lw_spec_destroy(spec), lw_spec_destroy(loaded);
 }
 
+/* Parameters that events set are parameters in the written model, too: forces, inputs, tables and gravity
+ * follow them. A point that would have to be turned into another world is refused. */
+static void set_parameters_are_written(void **state) {
+    (void)state;
+    lw_spec *spec = read_with("uses_set_parameters.yaml", NULL, 0);
+    char *text = text_of(spec);
+    lw_spec *again = read_text_spec(text);
+    char *second = text_of(again);
+    assert_string_equal(text, second);
+    lw_model *parts = compile_or_fail(spec), *written = compile_or_fail(again);
+    lw_simulation *one = run(parts, 0.5), *two = run(written, 0.5), *before = run(parts, 0.19);
+    for (int k = 0; k < lw_model_output_count(parts); k++) {
+        const char *name = lw_model_output_name(parts, k);
+        const double a = output(one, name), b = output(two, name);
+        /* Equal but for rounding, which grows a little over some hundred steps. */
+        if (!(fabs(a - b) < 1e-10 * (1 + fabs(a)))) fail_msg("%s is %.12g, written %.12g", name, a, b);
+    }
+    assert_true(fabs(output(before, "plain.w") - 15) < 1e-12);
+    assert_true(fabs(output(two, "plain.w") - 27) < 1e-12);
+    assert_true(fabs(output(two, "moved.w") - 36) < 1e-12);
+    lw_simulation_destroy(one), lw_simulation_destroy(two), lw_simulation_destroy(before);
+    lw_model_destroy(parts), lw_model_destroy(written);
+    free(text), free(second);
+
+    size_t length;
+    lw_error error = {0};
+    spec = read_with("set_point.yaml", NULL, 0);
+    text = text_of(spec);
+    assert_non_null(strstr(text, "[L, 0, 0]"));
+    free(text);
+    lw_spec_destroy(spec);
+    spec = read_with("uses_set_point.yaml", NULL, 0);
+    assert_int_equal(lw_model_text(spec, &text, &length, &error), LW_ERROR_UNSUPPORTED);
+    assert_string_equal(error.object, "force \"p.push\"");
+    assert_non_null(strstr(error.message, "depends on a parameter that an event sets"));
+    lw_spec_destroy(spec);
+}
+
 /* --- faults --------------------------------------------------------------------------------------- */
 
 static void fault_says(const char *file, const char *where, const char *message) {
@@ -435,7 +474,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mirrored_trees_move_as_images), cmocka_unit_test(outputs_are_those_alone),
         cmocka_unit_test(parameters_can_be_set),         cmocka_unit_test(written_models_move_alike),
-        cmocka_unit_test(faults_name_both_files),
+        cmocka_unit_test(set_parameters_are_written),    cmocka_unit_test(faults_name_both_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

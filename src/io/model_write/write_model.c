@@ -4,13 +4,15 @@
  * is left out only if the reader's default is the same. Quaternions of poses are written with unit length.
  * Contents that the format cannot represent are faults: numbers that are not finite, names with quotes or
  * braces, shapes without extent, geometry that the compiler rejects. A table that was read from a file is
- * written as the columns of this file where reading them gives the same points. Expressions of parameters,
- * units, repeats and comments are not written, and parts are written as what they are made of, in the world
+ * written as the columns of this file where reading them gives the same points. Expressions of parameters are
+ * written where events set these (write_bound.c), otherwise their values; units, repeats and comments are not
+ * written, and parts are written as what they are made of, in the world
  * of the model. Cost O(n log n) in the number of objects.
  */
 #include "io/model_write/write_model.h"
 
 #include "io/mesh/mesh_file.h"
+#include "io/model_write/write_bound.h"
 #include "io/model_write/write_text.h"
 #include "io/model_write/write_values.h"
 #include "io/table_file.h"
@@ -301,10 +303,10 @@ static void put_starts(lw_writer *w, const lw_spec *spec, const lw_names *joints
 static void put_law(lw_writer *w, const lw_force_spec *force) {
     const lw_law_spec *law = &force->law;
     bool has_law = law->table_size > 0 || law->expression;
-    bool has_damping = !lw_nothing(&force->damping, 1);
-    if (!lw_nothing(&force->stiffness, 1) || (!has_law && !has_damping))
-        lw_write_number(w, "stiffness", force->stiffness);
-    if (has_damping) lw_write_number(w, "damping", force->damping);
+    bool has_damping = !lw_left_out(w, &force->damping, 1);
+    if (!lw_left_out(w, &force->stiffness, 1) || (!has_law && !has_damping))
+        lw_write_field(w, "stiffness", &force->stiffness);
+    if (has_damping) lw_write_field(w, "damping", &force->damping);
     if (law->table_size > 0 && (!law->table_x || !law->table_y)) {
         lw_write_fault(w, LW_ERROR_ARGUMENT, "give both columns, or table_size 0",
                        "its table of %d rows has no %s", law->table_size, law->table_x ? "y" : "x");
@@ -328,9 +330,9 @@ static void put_bushing(lw_writer *w, const lw_force_spec *force) {
     } else {
         put_points(w, force->frame, force->points);
     }
-    if (!lw_nothing(force->rotation, 4)) lw_write_rotation(w, force->rotation);
+    if (!lw_left_out(w, force->rotation, 4)) lw_write_rotation(w, force->rotation);
     lw_write_numbers(w, "stiffness", force->bushing_stiffness, 6);
-    if (!lw_nothing(force->bushing_damping, 6)) lw_write_numbers(w, "damping", force->bushing_damping, 6);
+    if (!lw_left_out(w, force->bushing_damping, 6)) lw_write_numbers(w, "damping", force->bushing_damping, 6);
 }
 
 static void put_applied(lw_writer *w, const lw_force_spec *force) {
@@ -340,7 +342,7 @@ static void put_applied(lw_writer *w, const lw_force_spec *force) {
     put_name(w, "body", "body", force->bodies[0]);
     if (force->bodies[1] && strcmp(force->bodies[1], LW_GROUND) != 0)
         put_name(w, "against", "body", force->bodies[1]);
-    if (has_force || !has_torque || !in_body || !lw_nothing(force->points[0], 3)) {
+    if (has_force || !has_torque || !in_body || !lw_left_out(w, force->points[0], 3)) {
         lw_write_numbers(w, "point", force->points[0], 3); /* A pure torque needs no point. */
         if (in_body) lw_write_word(w, "frame", "body");
     }
@@ -350,9 +352,9 @@ static void put_applied(lw_writer *w, const lw_force_spec *force) {
 }
 
 static void put_friction(lw_writer *w, const lw_force_spec *force) {
-    lw_write_number(w, "viscous", force->viscous);
-    if (!lw_nothing(&force->coulomb, 1)) lw_write_number(w, "coulomb", force->coulomb);
-    lw_write_number(w, "smoothing", force->smoothing);
+    lw_write_field(w, "viscous", &force->viscous);
+    if (!lw_left_out(w, &force->coulomb, 1)) lw_write_field(w, "coulomb", &force->coulomb);
+    lw_write_field(w, "smoothing", &force->smoothing);
 }
 
 static void put_force(lw_writer *w, const lw_force_spec *force, const lw_joint_spec *joint) {
@@ -363,13 +365,13 @@ static void put_force(lw_writer *w, const lw_force_spec *force, const lw_joint_s
     case LW_FORCE_SPRING:
         put_between(w, force->bodies);
         put_points(w, force->frame, force->points);
-        if (force->has_free_length) lw_write_number(w, "length", force->free_length);
+        if (force->has_free_length) lw_write_field(w, "length", &force->free_length);
         put_law(w, force);
         break;
     case LW_FORCE_TORSION:
         put_coordinate(w, joint, force->joint, force->coordinate);
-        if (force->has_free_length || !lw_nothing(&force->free_length, 1))
-            lw_write_number(w, "free", force->free_length);
+        if (force->has_free_length || !lw_left_out(w, &force->free_length, 1))
+            lw_write_field(w, "free", &force->free_length);
         put_law(w, force);
         break;
     case LW_FORCE_BUSHING:
@@ -381,7 +383,7 @@ static void put_force(lw_writer *w, const lw_force_spec *force, const lw_joint_s
     case LW_FORCE_DRIVE:
         put_coordinate(w, joint, force->joint, force->coordinate);
         lw_write_text(w, is_angle(joint, force->coordinate) ? "torque" : "force", force->drive);
-        if (force->limit != 0) lw_write_number(w, "limit", force->limit);
+        if (!lw_left_out(w, &force->limit, 1)) lw_write_field(w, "limit", &force->limit);
         break;
     case LW_FORCE_FRICTION:
         put_coordinate(w, joint, force->joint, force->coordinate);
@@ -506,9 +508,9 @@ static void put_braceless(lw_writer *w, const char *what, const char *text) {
         lw_put_text(w, text);
 }
 
-/* Writes the section parameters or inputs: named numbers. */
+/* Writes the section parameters or inputs: named numbers, or their expressions (as_text[k]; NULL: of all). */
 static void put_named_numbers(lw_writer *w, const char *section, const char *noun, const lw_parameter *list,
-                              size_t count) {
+                              size_t count, const bool *as_text) {
     if (count > 0) lw_put(w, section);
     for (size_t k = 0; k < count; k++) {
         const char *name = list[k].name;
@@ -517,10 +519,10 @@ static void put_named_numbers(lw_writer *w, const char *section, const char *nou
         lw_put(w, "  ");
         lw_put_name(w, noun, name);
         lw_put(w, ": ");
-        if (noun[0] == 'i' && list[k].text)
+        if (list[k].text && (!as_text || as_text[k]))
             lw_put_text(w, list[k].text);
         else
-            lw_put_number(w, list[k].value);
+            lw_put_field(w, &list[k].value);
         lw_put(w, "\n");
     }
     w->object[0] = '\0';
@@ -640,12 +642,13 @@ static void put_run(lw_writer *w, const lw_run_spec *run) {
     w->object[0] = '\0';
 }
 
-static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, const file_choice *files) {
+static void put_all(lw_writer *w, const lw_spec *spec, const lw_names *joints, const file_choice *files,
+                    const bool *changing) {
     lw_put(w, "linkwork: 1\nname: ");
     lw_put_text(w, spec->name);
     lw_put(w, "\n");
-    put_named_numbers(w, "parameters:\n", "parameter", spec->parameters, spec->parameter_count);
-    put_named_numbers(w, "inputs:\n", "input", spec->inputs, spec->input_count);
+    put_named_numbers(w, "parameters:\n", "parameter", spec->parameters, spec->parameter_count, changing);
+    put_named_numbers(w, "inputs:\n", "input", spec->inputs, spec->input_count, NULL);
     if (spec->table_count > 0) lw_put(w, "tables:\n");
     for (size_t k = 0; k < spec->table_count && w->status == LW_OK; k++)
         put_table(w, spec, k, !files->tables || files->tables[k]);
@@ -699,12 +702,15 @@ static lw_status model_text(const lw_spec *parted, const file_choice *files, cha
     lw_spec placed;
     const lw_spec *spec = &placed;
     lw_arena *arena = lw_arena_create(NULL);
-    if (arena && !place(&w, parted, arena, &placed)) {
+    bool *changing = LW_NEW(arena, bool, parted->parameter_count + parted->table_count + 1);
+    if (changing && !place(&w, parted, arena, &placed)) {
         /* The fault is noted. */
-    } else if (arena && lw_names_create(arena, (int)spec->joint_count, &joints) == LW_OK) {
+    } else if (changing && lw_bound_create(&w, parted, spec, arena, changing) &&
+               lw_names_create(arena, (int)spec->joint_count, &joints) == LW_OK) {
         for (size_t k = 0; k < spec->joint_count; k++) joints.names[k] = spec->joints[k].name;
         lw_names_sort(&joints);
-        put_all(&w, spec, &joints, files);
+        put_all(&w, spec, &joints, files, changing);
+        lw_bound_check(&w);
     } else {
         lw_write_fault(&w, LW_ERROR_MEMORY, NULL, "memory is out");
     }

@@ -147,12 +147,23 @@ void lw_put_number(lw_writer *writer, double value) {
     lw_put(writer, value == 0 && signbit(value) ? "-0" : text);
 }
 
+void lw_put_field(lw_writer *writer, const double *field) {
+    for (size_t k = 0; k < writer->bound_count; k++) {
+        lw_bound_text *bound = &writer->bound[k];
+        if (bound->field != field) continue;
+        bound->written = true;
+        lw_put_text(writer, bound->text);
+        return;
+    }
+    lw_put_number(writer, *field);
+}
+
 void lw_put_numbers(lw_writer *writer, const double *values, int count) {
     lw_put(writer, "[");
     for (int k = 0; k < count; k++) {
         if (k > 0) lw_put(writer, ", ");
         size_t part = writer->length;
-        lw_put_number(writer, values[k]);
+        lw_put_field(writer, &values[k]);
         if (k > 0 && count > 3) lw_fit(writer, part); /* Vectors are not broken. */
     }
     lw_put(writer, "]");

@@ -10,6 +10,14 @@
 
 #include <linkwork/spec.h>
 
+/* A number that is written as the expression that it comes from (write_bound.h). */
+typedef struct lw_bound_text {
+    const double *field;
+    const char *text;
+    const char *kind, *name; /* of the object that has it */
+    bool written;
+} lw_bound_text;
+
 typedef struct lw_writer {
     char *text;
     size_t length, capacity;
@@ -19,6 +27,9 @@ typedef struct lw_writer {
     bool fresh;  /* The innermost braces are still empty. */
     size_t item; /* where the entry's last key begins; the line if it may not be moved */
     size_t part; /* where the last key begins; the same */
+
+    lw_bound_text *bound;
+    size_t bound_count;
 
     lw_status status;
     lw_error *error;
@@ -42,6 +53,8 @@ void lw_close(lw_writer *writer);
 void lw_fit(lw_writer *writer, size_t part);
 
 void lw_put_number(lw_writer *writer, double value);
+/* A number in its place in the spec, by which its expression is found if it has to be written. */
+void lw_put_field(lw_writer *writer, const double *field);
 void lw_put_numbers(lw_writer *writer, const double *values, int count);
 /* A text, in quotes where YAML requires them; NULL is written as null. */
 void lw_put_text(lw_writer *writer, const char *text);

@@ -16,6 +16,17 @@ void lw_write_number(lw_writer *w, const char *key, double value) {
     lw_put_number(w, value);
 }
 
+void lw_write_field(lw_writer *w, const char *key, const double *field) {
+    lw_put_key(w, key);
+    lw_put_field(w, field);
+}
+
+bool lw_left_out(const lw_writer *w, const double *values, size_t count) {
+    for (size_t k = 0; k < w->bound_count; k++)
+        if (w->bound[k].field >= values && w->bound[k].field < values + count) return false;
+    return lw_nothing(values, count);
+}
+
 void lw_write_numbers(lw_writer *w, const char *key, const double *values, int count) {
     lw_put_key(w, key);
     lw_put_numbers(w, values, count);

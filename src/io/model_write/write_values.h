@@ -9,7 +9,10 @@
 
 /* Are all values, at most 8, +0, the reader's default? */
 bool lw_nothing(const double *values, size_t count);
+/* The same, and none of them is written as an expression. */
+bool lw_left_out(const lw_writer *w, const double *values, size_t count);
 void lw_write_number(lw_writer *w, const char *key, double value);
+void lw_write_field(lw_writer *w, const char *key, const double *field); /* as lw_put_field */
 void lw_write_numbers(lw_writer *w, const char *key, const double *values, int count);
 void lw_write_list(lw_writer *w, const char *key, const double (*vectors)[3], int count);
 void lw_write_word(lw_writer *w, const char *key, const char *word);

@@ -48,6 +48,24 @@ static void find_affected(const lw_spec *spec, size_t index, bool *affected) {
             affected[spec->parameter_count + (size_t)binding->object] = true;
 }
 
+const char *lw_parameter_affecting(const lw_spec *spec, const bool *affected, const char *text) {
+    return affected_in(spec, affected, text);
+}
+
+bool lw_parameters_changing(const lw_spec *spec, bool *affected) {
+    bool any = false;
+    memset(affected, 0, (spec->parameter_count + spec->table_count) * sizeof *affected);
+    for (size_t e = 0; e < spec->event_count; e++)
+        for (int s = 0; s < spec->events[e].set_count && spec->events[e].action == LW_ACTION_SET; s++)
+            for (size_t k = 0; k < spec->parameter_count; k++) {
+                const char *name = spec->events[e].sets[s].name;
+                if (!name || strcmp(name, spec->parameters[k].name) != 0) continue;
+                find_affected(spec, k, affected);
+                any = true;
+            }
+    return any;
+}
+
 static lw_status refuse(const lw_spec *spec, size_t index, lw_place place, const char *kind, const char *name,
                         lw_error *error) {
     return lw_fail_at(error, LW_ERROR_UNSUPPORTED, spec->file, place, kind, name,

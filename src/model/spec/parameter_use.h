@@ -10,4 +10,10 @@
  * Otherwise LW_ERROR_UNSUPPORTED, and error names another object that depends on it. */
 lw_status lw_parameter_enters_forces_only(const lw_spec *spec, size_t index, lw_error *error);
 
+/* affected (of parameter_count + table_count): the parameters that events set, those whose expressions depend
+ * on them, then tables with points that do. Returns whether there are any. */
+bool lw_parameters_changing(const lw_spec *spec, bool *affected);
+/* The first affected parameter or table that a text mentions; NULL if there is none, or no text. */
+const char *lw_parameter_affecting(const lw_spec *spec, const bool *affected, const char *text);
+
 #endif
