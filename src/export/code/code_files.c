@@ -214,7 +214,8 @@ lw_status code_write_source(code_plan *plan, const char *folder, lw_error *error
     code_writer w = code_writer_for(plan, file);
     print_origin(plan, file, ".c", "the equations of motion of one mechanism, in C99");
     fprintf(file,
-            " *\n * Generated: changes belong into the model.\n */\n#include \"%s.h\"\n\n#include <math.h>\n",
+            " *\n * Generated: changes belong into the model.\n */\n#include \"%s.h\"\n\n#include "
+            "<math.h>\n#include <string.h>\n",
             plan->name);
     if (plan->options.single) fprintf(file, "#include <float.h>\n");
     fprintf(file,

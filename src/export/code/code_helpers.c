@@ -104,6 +104,52 @@ static void print_table(code_writer *w, int number) {
               file);
 }
 
+/* The same for several angles, four at a time in vectors where the compiler has them: without branches, since
+ * angles beyond the reach are found first. count is a multiple of four. */
+static void print_turns(const code_writer *w) {
+    FILE *file = w->file;
+    const char *p = w->prefix, *r = w->real;
+    fprintf(file, "static void %s_turns(const %s *x, %s *s, %s *c, int count) {\n    int k;\n", p, r, r, r);
+    if (!w->single)
+        fprintf(
+            file,
+            "#if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))\n"
+            "    typedef double four __attribute__((vector_size(32)));\n"
+            "    typedef unsigned long long bits __attribute__((vector_size(32)));\n"
+            "    int far = 0;\n"
+            "    for (k = 0; k < count; k++) far |= !(x[k] > -90000.0 && x[k] < 90000.0);\n"
+            "    for (k = 0; k < count && !far; k += 4) {\n"
+            "        const double magic = 6755399441055744.0; /* rounds to an integer in the low bits */\n"
+            "        four angle, shifted, sine, cosine;\n"
+            "        memcpy(&angle, x + k, sizeof angle);\n"
+            "        shifted = angle * 0.63661977236758134308 + magic;\n"
+            "        const four n = shifted - magic;\n"
+            "        const bits quadrant = (bits)shifted;\n"
+            "        const four a = angle - n * 1.57079632673412561417e+00, b = n * "
+            "6.07710050630396597660e-11;\n"
+            "        const four d = a - b, r = d + (((a - d) - b) - n * 2.02226624871116645580e-21);\n"
+            "        const four z = r * r, z2 = z * z;\n"
+            "        const four p = 8.33333333332248946124e-03 + z * -1.98412698298579493134e-04 +\n"
+            "                       z2 * (2.75573137070700676789e-06 + z * -2.50507602534068634195e-08 +\n"
+            "                             z2 * 1.58969099521155010221e-10);\n"
+            "        const four u = r + (z * r) * (-1.66666666666666324348e-01 + z * p);\n"
+            "        const four g = 4.16666666666666019037e-02 + z * -1.38888888888741095749e-03 +\n"
+            "                       z2 * (2.48015872894767294178e-05 + z * -2.75573143513906633035e-07 +\n"
+            "                             z2 * (2.08757232129817482790e-09 + z * "
+            "-1.13596475577881948265e-11));\n"
+            "        const four half = 0.5 * z, near = 1.0 - half;\n"
+            "        const four v = near + (((1.0 - near) - half) + z2 * g);\n"
+            "        const bits swap = ((bits)u ^ (bits)v) & -(quadrant & 1);\n"
+            "        sine = (four)(((bits)u ^ swap) ^ ((quadrant & 2) << 62));\n"
+            "        cosine = (four)(((bits)v ^ swap) ^ (((quadrant + 1) & 2) << 62));\n"
+            "        memcpy(s + k, &sine, sizeof sine);\n"
+            "        memcpy(c + k, &cosine, sizeof cosine);\n"
+            "    }\n"
+            "    if (!far) return;\n"
+            "#endif\n");
+    fprintf(file, "    for (k = 0; k < count; k++) %s_turn(x[k], &s[k], &c[k]);\n}\n\n", p);
+}
+
 /* Functions of one to three numbers. */
 static void print_choices(const code_writer *w, const bool *needed) {
     const char *p = w->prefix, *r = w->real, *zero = w->single ? "0.0f" : "0.0",
@@ -147,7 +193,7 @@ void code_print_helpers(code_writer *w, const code_routine *routines, int count)
             if (g->nodes[n].op == CODE_TABLE) tables[g->nodes[n].b] = true;
         }
     }
-    if (needed[CODE_SIN] && needed[CODE_COS]) print_turn(w);
+    if (needed[CODE_SIN] && needed[CODE_COS]) print_turn(w), print_turns(w);
     print_choices(w, needed);
     for (int k = 0; k < g->table_count && !g->failed; k++)
         if (tables[k]) print_table(w, k);
