@@ -95,9 +95,9 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
         lw_status status = lw_linearise(loaded->model, &state.options, &system, &error);
         for (int k = 0; status == LW_OK && k < system->left_out_count; k++)
             cli_say(command, 0,
-                    "output \"%s\" is left out: it needs a reaction, a force or the acceleration of a body, "
-                    "which have no "
-                    "derivatives here",
+                    "output \"%s\" is left out: it, or another output, needs what only a run has, such as "
+                    "its energy "
+                    "ledger, or it has no derivatives here",
                     system->left_out[k]);
         if (status == LW_OK && asked->out) status = lw_linear_system_write(system, asked->out, &error);
         if (status != LW_OK)

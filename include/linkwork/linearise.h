@@ -39,8 +39,9 @@ typedef struct lw_linear_system {
     double t;
     const double *q, *v;      /* the state */
     const int *coordinate_of; /* per independent coordinate and speed: the number of its speed in v */
-    /* Outputs of the model that have no row, since they need what has no derivatives here: reactions, forces,
-     * accelerations of bodies. */
+    /* Outputs of the model that have no row, since they need what only a run has. Rows of outputs that need
+     * reactions, forces or accelerations of bodies are differences of fourth order, if no output needs what
+     * only a run has. */
     const char *const *left_out;
     int left_out_count;
     /* dq = motions dz, nv x coordinates, and dv = speed_motions du where the position stays, nv x speeds; row

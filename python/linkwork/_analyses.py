@@ -31,7 +31,7 @@ class LinearSystem:
     controllable: int  #: dimension of the controllable subspace
     observable: int  #: dimension of the observable subspace
     rates: Array  #: x' in the state itself, (states,): zero in an equilibrium
-    left_out: list[str]  #: outputs without a row, since they have no derivatives
+    left_out: list[str]  #: outputs without a row, since only a run has them
 
 
 @dataclass(frozen=True)

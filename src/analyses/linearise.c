@@ -9,6 +9,7 @@
  * Source   docs/theory/linearise.md; derivatives by solver_derivatives.c.
  * Cost     that of the derivatives, and O(states^3). Allocates.
  */
+#include "analyses/linear_outputs.h"
 #include "analyses/linear_parts.h"
 #include "linalg/eigen.h"
 #include "model/signals.h"
@@ -545,6 +546,7 @@ lw_status lw_linearise(const lw_model *model, const lw_linearise_options *option
         status = q && v ? lw_linear_start(model, options, q, v, error) : lw_out_of_memory(error);
     }
     if (status == LW_OK) status = lw_linear_at(&a->work, options, options->t, q, v, error);
+    if (status == LW_OK) status = lw_linear_outputs(&a->work, options, options->t, q, v, error);
     if (status == LW_OK) status = eigenvalues(&a->work, error);
     if (status == LW_OK) status = give(a, options->t, q, v, error);
     if (status == LW_OK)

@@ -438,11 +438,82 @@ static void refusals(void **state) {
     lw_model_destroy(model);
 }
 
+/* Outputs of forces, reactions and accelerations of bodies: a mass on a spring with a push by hand; reactions of
+ * the four-bar against their exact derivatives. */
+static const char pushed[] =
+    "linkwork: 1\nname: pushed\ninputs: {push: 3}\nbodies: {m: {kind: point, mass: 2}}\n"
+    "joints: {z: {type: prismatic, between: [ground, m], axis: [0, 0, 1], q: 0.1, v: 0.2}}\n"
+    "forces:\n  s: {type: torsion, joint: z, stiffness: 50, damping: 3}\n  p: {type: drive, joint: z, force: "
+    "push^2}\n"
+    "outputs: {held: force(s), height: 2*z.q, felt: body.m.az}\nrun: {end: 1}\n";
+
+static void outputs_of_forces(void **state) {
+    static const double C[] = {-50, -3, 2, 0, -25, -1.5}, D[] = {0, 0, 3};
+    (void)state;
+    lw_spec *spec = read_text_spec(pushed);
+    lw_model *model = compile_or_fail(spec);
+    double q = 0.1, v = 0.2;
+    lw_linearise_options options;
+    lw_linearise_defaults(model, &options);
+    options.q = &q, options.v = &v;
+    lw_linear_system *system = system_of(model, &options);
+    assert_int_equal(system->outputs, 3);
+    assert_int_equal(system->left_out_count, 0);
+    for (int k = 0; k < 6; k++) assert_true(fabs(system->C[k] - C[k]) < 1e-8);
+    for (int k = 0; k < 3; k++) assert_true(fabs(system->D[k] - D[k]) < 1e-8);
+    assert_string_equal(system->output_names[1], "height");
+    lw_linear_system_destroy(system);
+    lw_model_destroy(model);
+    spec = read_problem_spec("four_bar", NULL, 0);
+    assert_int_equal(lw_spec_add_output(spec, &(lw_output_spec){.name = "x", .value = "reaction(A).fx"}),
+                     LW_OK);
+    assert_int_equal(lw_spec_add_output(spec, &(lw_output_spec){.name = "z", .value = "reaction(D).fz"}),
+                     LW_OK);
+    model = compile_or_fail(spec);
+    lw_linearise_defaults(model, &options);
+    double start_q[16], start_v[16];
+    lw_error error = {0};
+    lw_model_initial_state(model, start_q, start_v);
+    assert_int_equal(lw_assemble(model, 0, start_q, start_v, NULL, &error), LW_OK);
+    memset(start_v, 0, sizeof start_v);
+    options.q = start_q, options.v = start_v;
+    system = system_of(model, &options);
+    const int nv = lw_model_v_size(model), joints = lw_model_joint_count(model),
+              places[2] = {6 * lw_model_joint(model, "A"), 6 * lw_model_joint(model, "D") + 2};
+    double dq[6 * 8 * 8], dv[6 * 8 * 8];
+    assert_true(joints <= 8 && nv <= 8);
+    lw_derivatives *derivatives;
+    assert_int_equal(lw_derivatives_create(model, NULL, NULL, &derivatives, &error), LW_OK);
+    assert_int_equal(lw_derivatives_prepare_reactions(derivatives, &error), LW_OK);
+    assert_int_equal(lw_derivatives_of_reactions(derivatives, 0, start_q, start_v, NULL,
+                                                 &(lw_reaction_derivatives){.dq = dq, .dv = dv}, &error),
+                     LW_OK);
+    for (int k = 0; k < 2; k++) {
+        double by_speed = 0, by_place = 0, most = 0;
+        for (int i = 0; i < nv; i++) {
+            by_place += dq[places[k] * nv + i] * system->motions[i];
+            by_speed += dv[places[k] * nv + i] * system->speed_motions[i];
+            most = fmax(most, fabs(dq[places[k] * nv + i]));
+        }
+        assert_int_equal(system->states, 2);
+        /* At rest speeds do not change with the position. */
+        assert_true(fabs(system->C[2 * (system->outputs - 2 + k)] - by_place) < 1e-8 * fmax(most, 1));
+        assert_true(fabs(system->C[2 * (system->outputs - 2 + k) + 1] - by_speed) < 1e-8 * fmax(most, 1));
+    }
+    lw_derivatives_destroy(derivatives);
+    lw_linear_system_destroy(system);
+    lw_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quarter_car),      cmocka_unit_test(cart_pole),
-        cmocka_unit_test(bicycle),          cmocka_unit_test(refusals),
-        cmocka_unit_test(elements_at_cuts), cmocka_unit_test(differences_of_runs),
+        cmocka_unit_test(quarter_car),
+        cmocka_unit_test(cart_pole),
+        cmocka_unit_test(bicycle),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(outputs_of_forces),
+        cmocka_unit_test(elements_at_cuts),
+        cmocka_unit_test(differences_of_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
