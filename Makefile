@@ -166,7 +166,7 @@ endurance: setup ## a million steps by the energy-momentum scheme and at equal c
 	    docs/endurance.md; exit $$status
 
 install: build ## install program, library, headers, CMake and pkg-config files under PREFIX
-	@cmake --build build --target linkwork linkwork-core linkwork-shared linkwork-program -j $(JOBS)
+	@cmake --build build --target linkwork linkwork-core linkwork-shared linkwork-program linkwork-fmu -j $(JOBS)
 	@cmake --install build --prefix "$(PREFIX)"
 
 clean: ## remove everything built

@@ -1,5 +1,7 @@
-/* cmd_export.c - linkwork export: a model as MJCF or URDF, and what these formats cannot say of it; as C.
+/* cmd_export.c - linkwork export: a model as MJCF or URDF, and what these formats cannot say of it; as C; as
+ * an FMU (export_fmu_cli.c).
  */
+#include "export_fmu_cli.h"
 #include "load.h"
 
 #include <linkwork/export.h>
@@ -74,11 +76,12 @@ static int export_model(const cli_command *command, int argc, char **argv) {
     };
     /* The format stands before the model. */
     const char *format = argc > 0 ? argv[0] : "";
+    if (strcmp(format, "fmu") == 0) return cli_export_fmu(command, argc - 1, argv + 1);
     if (strcmp(format, "c") == 0) return export_c(command, argc - 1, argv + 1);
     const bool mjcf = strcmp(format, "mjcf") == 0, urdf = strcmp(format, "urdf") == 0;
     const bool asks = argc > 0 && (strcmp(format, "--help") == 0 || strcmp(format, "-h") == 0);
     if (!mjcf && !urdf && !asks)
-        return cli_say(command, CLI_WRONG, "\"%s\" is no format; give mjcf, urdf or c, then the model",
+        return cli_say(command, CLI_WRONG, "\"%s\" is no format; give mjcf, urdf, c or fmu, then the model",
                        format);
     cli_model loaded;
     int result = CLI_DONE;
@@ -102,10 +105,12 @@ static int export_model(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_export = {
-    "export", "mjcf|urdf|c MODEL [options]", "write a model for MuJoCo (MJCF), as URDF, or as C",
+    "export", "mjcf|urdf|c|fmu MODEL [options]",
+    "write a model for MuJoCo (MJCF), as URDF, as C, or as an FMU",
     "MJCF can say loops, by equalities; URDF trees only. What the format cannot "
     "say is left out and listed on\n"
     "standard error, by kind and count, with what that means for the motion.\n"
     "C: functions for this mechanism alone, with a test; export c --help lists its\n"
-    "options.",
+    "options.\n"
+    "An FMU for system simulators (docs/fmu.md): export fmu --help lists its options.",
     export_model};

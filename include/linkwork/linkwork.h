@@ -34,6 +34,7 @@
 #include <linkwork/record.h>
 #include <linkwork/io.h>
 #include <linkwork/gltf.h>
+#include <linkwork/fmu.h>
 #include <linkwork/sweep.h>
 #include <linkwork/view.h>
 

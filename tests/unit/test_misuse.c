@@ -831,6 +831,9 @@ static bool misuse(int number_of_case) {
         MISUSE(lw_import_notes_size(NULL) == 0 && lw_import_notes_get(NULL, 0) == NULL)
         ARGUMENT(lw_export_mjcf(NULL, "x.xml", NULL, &error))
         ARGUMENT(lw_export_mjcf(spec, NULL, NULL, &error))
+        ARGUMENT(lw_export_fmu(NULL, "x.fmu", NULL, &error))
+        ARGUMENT(lw_export_fmu(spec, NULL, NULL, &error))
+        MISUSE(QUIET(lw_fmu_defaults(NULL)))
         ARGUMENT(lw_export_urdf(NULL, "x.urdf", NULL, &error))
         ARGUMENT(lw_export_urdf(spec, NULL, NULL, &error))
         /* --- compliance, parts --- */

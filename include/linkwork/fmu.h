@@ -1,0 +1,33 @@
+/* fmu.h - mechanisms as FMUs: Functional Mock-up Interface 2.0 and 3.0 (docs/fmu.md).
+ */
+#ifndef LINKWORK_FMU_H
+#define LINKWORK_FMU_H
+
+#include <linkwork/spec.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct lw_fmu_options {
+    int version;                        /* 2 or 3 */
+    bool model_exchange, co_simulation; /* which kinds the FMU has: one or both */
+    /* Joints whose reactions become outputs, separated by commas; "*": all; NULL: none. */
+    const char *reactions;
+    /* The runtime that the FMU carries, fmu-linux64.so; NULL: looked for beside the program and in
+     * ../lib/linkwork from there. */
+    const char *runtime;
+} lw_fmu_options;
+
+/* FMI 2.0, both kinds, no reactions. */
+LW_API void lw_fmu_defaults(lw_fmu_options *options);
+/* Writes a spec as an FMU. LW_ERROR_MODEL: it does not compile, or cannot be assembled. LW_ERROR_UNSUPPORTED:
+ * a kind that was asked for is not possible; the error says why. LW_ERROR_FILE: the runtime is not found, or
+ * the file cannot be written. options may be NULL. */
+LW_API lw_status lw_export_fmu(const lw_spec *spec, const char *path, const lw_fmu_options *options,
+                               lw_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
