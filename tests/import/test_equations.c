@@ -149,6 +149,7 @@ static void test_urdf_tree(void **state) {
     keep.keep_fixed = true;
     compare("tree.urdf", NULL, "tree.yaml");
     compare("tree.urdf", &keep, "tree.yaml");
+    compare("measured.urdf", NULL, "measured.yaml");
 }
 
 static void test_urdf_loops(void **state) {

@@ -7,6 +7,8 @@
  */
 #include "io/import/urdf/urdf_parts.h"
 
+#include "linalg/small.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -228,6 +230,14 @@ static bool is_ground(const lw_urdf_link *link) {
     return link->parent < 0 && strcmp(link->name, "world") == 0;
 }
 
+/* Measured inertias may have a negative moment, which no body has. */
+static bool no_inertia_of_a_body(const lw_urdf_link *link) {
+    double e[3], axes[9];
+    if (link->massless || !lw_finite(link->inertia, 6)) return false;
+    lw_s3_axes_ascending(link->inertia, e, axes);
+    return e[0] < -1e-9 * fmax(-e[0], e[2]);
+}
+
 /* The body or frame that stands for a link. */
 static void place_link(lw_urdf *urdf, int index) {
     lw_importer *importer = urdf->importer;
@@ -252,7 +262,14 @@ static void place_link(lw_urdf *urdf, int index) {
         link->in_carrier = lw_pose_in(&other->in_carrier, &link->on_pose);
         return;
     }
-    if (!fixed || !link->massless || importer->options.keep_fixed) return;
+    if (!fixed || importer->options.keep_fixed) return;
+    if (!link->massless) { /* What matters is the inertia of all that is fixed to each other. */
+        if (!no_inertia_of_a_body(link)) return;
+        lw_import_warning(importer, link->element->place, link->object, "check the signs of its products",
+                          "its inertia has a negative moment, which no body has; it counts as a part of what "
+                          "it is fixed to, and its name is that of a frame");
+        urdf->joined++;
+    }
     link->carrier = parent ? parent->carrier : LW_URDF_GROUND;
     if (joint) link->in_carrier = lw_pose_in(&parent->in_carrier, &joint->origin);
 }

@@ -47,7 +47,7 @@ typedef struct lw_urdf {
     lw_urdf_link *links;
     lw_urdf_joint *joints;
     int link_count, joint_count, joint_room;
-    int joined;                            /* links that were made parts of other bodies */
+    int joined;                            /* links with mass that were made parts of other bodies */
     lw_name_table link_names, joint_names; /* type: the index */
 } lw_urdf;
 
