@@ -8,9 +8,9 @@
 #include <string.h>
 
 static const cli_command *const commands[] = {
-    &cli_run,       &cli_check,       &cli_info,        &cli_accel,     &cli_compare, &cli_reproduce,
-    &cli_plot,      &cli_view,        &cli_equilibrium, &cli_linearise, &cli_modes,   &cli_inverse,
-    &cli_frequency, &cli_sensitivity, &cli_sweep,       &cli_optimise,  &cli_import,  &cli_export};
+    &cli_run,   &cli_check,       &cli_info,      &cli_accel,  &cli_compare, &cli_reproduce, &cli_plot,
+    &cli_view,  &cli_equilibrium, &cli_linearise, &cli_modes,  &cli_inverse, &cli_frequency, &cli_sensitivity,
+    &cli_sweep, &cli_optimise,    &cli_import,    &cli_export, &cli_example, &cli_gallery};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 int cli_exit_of(lw_status status) {
