@@ -56,7 +56,7 @@ PYTHON
 expect 1 run "$source_dir/problems/bouncing_ball/model.yaml" --end 5
 says err 'event "bounce": it has happened 100 times'
 says err 'do: stop'
-says err 'model.yaml:13:3'
+says err "model.yaml:$(grep -n '^  bounce:' "$source_dir/problems/bouncing_ball/model.yaml" | cut -d : -f 1):3"
 # Written and read again, the same.
 expect 0 check "$work/kick.yaml"
 # Conserving steps refuse.
