@@ -2,7 +2,9 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "options.h"
+#include "sweep_picture.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -41,6 +43,26 @@ static int check_ending(const cli_command *command, const char *out) {
 }
 
 static void tell(const char *text, void *context) { cli_say(context, CLI_DONE, "%s", text); }
+
+/* The rows of a sweep: histograms, points over what varies, maps of two parameters, and the matrix of all. */
+static int plot_sweep(const cli_command *command, const char *path, const char *out) {
+    lw_sweep_table *table = NULL;
+    lw_error error = {0};
+    if (!ends_in(out, ".svg"))
+        return cli_say(command, CLI_WRONG,
+                       "--out: \"%s\": the rows of a sweep are drawn as SVG only; give --out NAME.svg", out);
+    const lw_status status = lw_sweep_table_read(path, &table, &error);
+    if (status != LW_OK) return cli_fault(command, status, &error);
+    FILE *file = fopen(out, "w");
+    if (file) sweep_picture_file(file, table);
+    const bool failed = !file || ferror(file);
+    const bool unclosed = file && fclose(file) != 0;
+    lw_sweep_table_destroy(table);
+    if (failed || unclosed)
+        return cli_say(command, CLI_FAILED, "%s cannot be written: %s", out, strerror(errno));
+    printf("%s\n", out);
+    return CLI_DONE;
+}
 
 static int plot(const cli_command *command, int argc, char **argv) {
     const char *out = NULL;
@@ -90,6 +112,15 @@ static int plot(const cli_command *command, int argc, char **argv) {
     if (!out) out = name;
     int result = check_ending(command, out);
     if (result != CLI_DONE) return result;
+    if (lw_sweep_table_is(files[0])) {
+        if (count > 0 || how.x || file_count > 1 || how.log_x || how.log_y)
+            return cli_say(
+                command, CLI_WRONG,
+                "%s holds the rows of a sweep, which are drawn as a whole, alone; leave columns, other "
+                "files and --log away",
+                files[0]);
+        return plot_sweep(command, files[0], out);
+    }
     how.columns = columns;
     how.count = count;
     how.more = files + 1;
@@ -107,7 +138,7 @@ const cli_command cli_plot = {
     "column "
     "named gets a panel\nof its own; names joined by + share one, and * stands for anything. Without names, "
     "joint coordinates and the energies are\ndrawn. Of many curves those that differ most are drawn; --all "
-    "draws every one.\n"
+    "draws every one. Of the rows of a sweep: histograms, points over what varies, maps, a matrix.\n"
     "A path:  linkwork plot crane.h5 --x \"com(load).x\" --y \"com(load).z\"\n"
     "Paths:   linkwork plot crane.h5 --x \"com(*).x\" --y \"com(*).z\"",
     plot};

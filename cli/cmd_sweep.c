@@ -4,6 +4,7 @@
 #include "progress.h"
 #include "run_request.h"
 #include "sweep_execute.h"
+#include "sweep_page.h"
 #include "sweep_summary.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 typedef struct request {
     run_request run;
     cli_list vary, measures, correlations;
-    const char *design, *method, *plan;
+    const char *design, *method, *plan, *page;
     double runs, seed, jobs, failures, budget, output;
     bool resume, dry, quiet, as_json;
     cli_changes changes;
@@ -150,6 +151,7 @@ static int check(const cli_command *command, request *asked) {
     if (result == CLI_DONE) result = whole_number(command, "max-failures", asked->failures, 1e9);
     if (result == CLI_DONE && asked->resume && !asked->run.out)
         result = cli_say(command, CLI_WRONG, "--resume goes on with a file; name it by --out FILE");
+    if (result == CLI_DONE && asked->page) result = sweep_page_check(command, asked->page);
     if (result == CLI_DONE && asked->vary.count == 0 && !asked->plan)
         result = cli_say(command, CLI_WRONG, "nothing varies; give e.g. --vary \"L = 1..2 : 11\"");
     if (result == CLI_DONE && asked->plan &&
@@ -192,6 +194,10 @@ static int run_sweep(const cli_command *command, const request *asked, const lw_
         print_json(&s, &summary);
     else if (result == CLI_DONE && !asked->quiet)
         print_text(stdout, &s, &summary, path);
+    if (status == LW_OK && result == CLI_DONE && asked->page && s.rows.count > 0)
+        result = sweep_rows_sort(&s.rows)
+                     ? sweep_page_write(command, &(sweep_page){.path = asked->page, .rows = &s.rows})
+                     : cli_say(command, CLI_FAILED, "out of memory");
     if (status == LW_ERROR_STOPPED)
         result = cli_say(command, CLI_FAILED, "stopped on request behind %llu of %llu runs%s",
                          (unsigned long long)summary.done, (unsigned long long)lw_sweep_count(sweep),
@@ -268,6 +274,8 @@ static int sweep_command(const cli_command *command, int argc, char **argv) {
         {"jobs", "J", "threads; one for each processor unless given", "2", .number = &asked.jobs,
          .unit = "1"},
         {"out", "FILE", "write the rows there, as .csv or .h5 (HDF5)", "rows.csv", .text = &asked.run.out},
+        {"page", "FILE", "draw the rows on a page, with motions of some runs beside it", "rows.html",
+         .text = &asked.page},
         {"resume", NULL, "go on with the file", NULL, .flag = &asked.resume},
         {"dry-run", NULL, "show the design and run nothing", NULL, .flag = &asked.dry},
         {"max-failures", "N", "stop behind so many failed runs", "10", .number = &asked.failures,

@@ -31,6 +31,38 @@ void sweep_rows_add(sweep_rows *rows, const lw_sweep_row *row) {
     rows->runs[rows->count++] = row->run;
 }
 
+typedef struct place {
+    uint64_t run;
+    size_t row;
+} place;
+
+static int compare_places(const void *a, const void *b) {
+    const uint64_t x = ((const place *)a)->run, y = ((const place *)b)->run;
+    return (x > y) - (x < y);
+}
+
+bool sweep_rows_sort(sweep_rows *rows) {
+    const size_t columns = (size_t)rows->columns;
+    place *places = malloc((rows->count + 1) * sizeof *places);
+    double *values = malloc((rows->count * columns + 1) * sizeof *values);
+    for (size_t k = 0; places && k < rows->count; k++) places[k] = (place){rows->runs[k], k};
+    if (places && values) {
+        qsort(places, rows->count, sizeof *places, compare_places);
+        for (size_t k = 0; k < rows->count; k++) {
+            memcpy(values + k * columns, rows->values + places[k].row * columns, columns * sizeof *values);
+            rows->runs[k] = places[k].run;
+        }
+        free(rows->values);
+        rows->values = values, rows->room = rows->count;
+        values = NULL;
+        free(places);
+        return true;
+    }
+    free(places);
+    free(values);
+    return false;
+}
+
 void sweep_rows_free(sweep_rows *rows) {
     free(rows->values);
     free(rows->runs);

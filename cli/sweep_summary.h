@@ -21,6 +21,8 @@ typedef struct sweep_rows {
 
 /* Keeps the values of a row; rows that have failed are passed over. */
 void sweep_rows_add(sweep_rows *rows, const lw_sweep_row *row);
+/* Puts the rows into the order of runs. false: memory is out. */
+bool sweep_rows_sort(sweep_rows *rows);
 void sweep_rows_free(sweep_rows *rows);
 /* Quantiles, extremes and correlations of every measure, as text and into an open object of a document. */
 void sweep_summary_print(FILE *out, const sweep_rows *rows);

@@ -80,6 +80,10 @@ LW_API const char *lw_sweep_text(const lw_sweep *sweep, int variable, double val
 /* Does it vary by the run's number in the design (~), and not on a grid? */
 LW_API bool lw_sweep_is_drawn(const lw_sweep *sweep, int variable);
 
+/* The model of a run and the options it is run with, as a worker has them: for its motion, or to look at it
+ * closely. Texts among the options are the sweep's. */
+LW_API lw_status lw_sweep_model(const lw_sweep *sweep, uint64_t run, lw_model **model,
+                                lw_run_options *options, lw_error *error);
 /* Are runs independent draws of one distribution, so that means and quantiles have intervals of
  * confidence? */
 LW_API bool lw_sweep_is_sample(const lw_sweep *sweep);
@@ -141,6 +145,19 @@ LW_API lw_status lw_sweep_file_tick(lw_sweep_file *file, lw_error *error);
 LW_API lw_status lw_sweep_file_get(lw_sweep_file *file, uint64_t run, lw_sweep_row *row);
 /* Writes everything and closes. NULL: nothing is done. */
 LW_API lw_status lw_sweep_file_close(lw_sweep_file *file, lw_error *error);
+
+/* The measured rows of a file of rows, in their order, with nothing but what the file says. */
+typedef struct lw_sweep_table {
+    int columns, variables; /* variables first */
+    const char *const *names, *const *units;
+    size_t count;
+    const uint64_t *runs;
+    const double *values; /* row by row; NAN: not measured, or a text */
+} lw_sweep_table;
+/* Is this the file of a sweep, by its first bytes? */
+LW_API bool lw_sweep_table_is(const char *path);
+LW_API lw_status lw_sweep_table_read(const char *path, lw_sweep_table **table, lw_error *error);
+LW_API void lw_sweep_table_destroy(lw_sweep_table *table);
 
 /* One call of a sweep. */
 typedef struct lw_sweep_call {

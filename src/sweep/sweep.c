@@ -407,6 +407,25 @@ static void choose(const lw_sweep_worker *w, lw_run_options *options) {
     }
 }
 
+lw_status lw_sweep_model(const lw_sweep *sweep, uint64_t run, lw_model **model, lw_run_options *options,
+                         lw_error *error) {
+    lw_sweep_worker *worker;
+    if (model) *model = NULL;
+    if (!sweep || !model || !options || run >= sweep->design.count)
+        return lw_call_needs("a sweep, the number of a run, and places for its model and options", error);
+    lw_status status = lw_sweep_worker_create(sweep, &worker, error);
+    if (status != LW_OK) return status;
+    lw_design_values(&sweep->design, run, worker->values);
+    status = compile_model(worker, model, error);
+    if (status == LW_OK) {
+        lw_run_defaults(*model, options);
+        if (sweep->settle) sweep->settle(options, sweep->context);
+        choose(worker, options);
+    }
+    lw_sweep_worker_destroy(worker);
+    return status;
+}
+
 static lw_status measure(lw_sweep_worker *w, double *values, lw_error *error) {
     lw_status status = LW_OK;
     for (int k = 0; k < w->sweep->measure_count && status == LW_OK; k++) {

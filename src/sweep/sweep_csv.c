@@ -194,8 +194,7 @@ static lw_status look_through(csv_file *csv, lw_error *error) {
 
 static bool has(const lw_sweep_file *file, uint64_t run) { return run < ((const csv_file *)file)->next; }
 
-/* The next field, without its quotes, of the line at *at. */
-static void read_field(const char **at, char *field, size_t size) {
+void lw_sweep_csv_field(const char **at, char *field, size_t size) {
     size_t length = 0;
     const bool quoted = **at == '"';
     if (quoted) (*at)++;
@@ -224,20 +223,20 @@ static lw_status get(lw_sweep_file *file, uint64_t run, lw_sweep_row *row) {
         return LW_ERROR_FILE;
     }
     const char *at = line;
-    read_field(&at, field, sizeof field);
+    lw_sweep_csv_field(&at, field, sizeof field);
     row->run = run;
     lw_design_values(&csv->sweep->design, run, row->values);
     for (int k = 0; k < columns; k++) {
-        read_field(&at, field, sizeof field);
+        lw_sweep_csv_field(&at, field, sizeof field);
         if (k < csv->sweep->design.variable_count && !csv->sweep->design.search)
             continue; /* They follow from the plan. */
         if (!lw_number_read(field, &row->values[k])) row->values[k] = NAN;
     }
-    read_field(&at, field, sizeof field);
+    lw_sweep_csv_field(&at, field, sizeof field);
     row->status = strcmp(field, "failed") == 0     ? LW_SWEEP_FAILED
                   : strcmp(field, "doubtful") == 0 ? LW_SWEEP_DOUBTFUL
                                                    : LW_SWEEP_OK;
-    read_field(&at, row->reason, sizeof row->reason);
+    lw_sweep_csv_field(&at, row->reason, sizeof row->reason);
     free(line);
     return LW_OK;
 }

@@ -157,6 +157,18 @@ struct lw_sweep_file {
 };
 extern const lw_sweep_format lw_sweep_csv, lw_sweep_hdf5;
 
+/* The next field, without its quotes, of the line at *at. */
+void lw_sweep_csv_field(const char **at, char *field, size_t size);
+/* The names, units and rows of an HDF5 file; `texts` are its lines about columns that are texts. */
+typedef struct lw_sweep_contents {
+    char *plan, *names, *units, *texts; /* with a zero behind each name */
+    size_t name_size, unit_size, text_size, columns, text_count, count;
+    double *values;
+    unsigned char *status;
+} lw_sweep_contents;
+bool lw_sweep_hdf5_is(const char *path);
+lw_status lw_sweep_hdf5_read(const char *path, lw_sweep_contents *contents, lw_error *error);
+
 /* The fault of a file that belongs to another plan: the first line of the heads that differs. */
 lw_status lw_sweep_other_plan(const lw_sweep *sweep, const char *path, const char *head, lw_error *error);
 /* "x.csv": cannot be <action>: <reason> */
