@@ -30,6 +30,7 @@ static int export_c(const cli_command *command, int argc, char **argv) {
         {"inverse", NULL, "forces from accelerations", NULL, .flag = &code.inverse},
         {"mass-matrix", NULL, "the mass matrix", NULL, .flag = &code.mass_matrix},
         {"kinematics", NULL, "places and velocities of all bodies", NULL, .flag = &code.kinematics},
+        {"step", NULL, "steps in time: rk4 and semi-implicit, with --forward", NULL, .flag = &code.step},
         {"real", "TYPE", "double (if left out) or float", "float", .text = &real},
         {"name", "NAME", "of files and functions; if left out, that of the model", "robot_arm",
          .text = &name},

@@ -26,6 +26,7 @@ LW_API lw_status lw_export_urdf(const lw_spec *spec, const char *path, lw_import
 /* What generated C computes, and how. */
 typedef struct lw_code_options {
     bool forward, inverse, mass_matrix, kinematics; /* the functions; none: forward and inverse */
+    bool step;                                      /* rk4 and semi-implicit, with forward */
     bool single;                                    /* float in place of double */
     const char *name;                               /* of files and functions; NULL: that of the model */
 } lw_code_options;

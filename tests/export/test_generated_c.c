@@ -47,6 +47,7 @@ static bool agrees(const lw_model *model, const char *what, bool single, const c
                                      .inverse = true,
                                      .mass_matrix = true,
                                      .kinematics = true,
+                                     .step = true,
                                      .single = single,
                                      .name = "m"};
     lw_error error = {0};

@@ -127,8 +127,10 @@ lw_status code_write_header(code_plan *plan, const char *folder, lw_error *error
         if (plan->wanted[k] && plan->routines[k].kept > kept) kept = plan->routines[k].kept;
     fprintf(file,
             "/* What functions keep while they run; one for each thread. */\n"
-            "typedef struct %s_workspace {\n    %s x[%d];\n} %s_workspace;\n\n",
-            n, real, kept, n);
+            "typedef struct %s_workspace {\n    %s x[%d];\n",
+            n, real, kept);
+    if (plan->step) code_print_step_members(plan, file, real);
+    fprintf(file, "} %s_workspace;\n\n", n);
     fprintf(file,
             "/* The initial state of the model: coordinates, speeds, inputs, states. */\nvoid "
             "%s_start(%s_state *s);\n",
@@ -174,6 +176,7 @@ lw_status code_write_header(code_plan *plan, const char *folder, lw_error *error
             "\n/* The rates of coordinates and of the states of the user: rates->q, rates->states. */\n"
             "int %s_rates(const %s_state *restrict s, %s_state *restrict rates, %s_workspace *restrict w);\n",
             n, n, n, n);
+    if (plan->step) code_print_step_header(plan, file, real);
     fprintf(file, "\n#ifdef __cplusplus\n}\n#undef restrict\n#endif\n#endif\n");
     return code_close(file, path, error);
 }
@@ -231,6 +234,7 @@ lw_status code_write_source(code_plan *plan, const char *folder, lw_error *error
     print_start(plan, &w);
     for (int k = 0; k < CODE_ROUTINES; k++)
         if (plan->wanted[k]) code_print_routine(&w, &plan->routines[k]);
+    if (plan->step) code_print_steps(plan, &w);
     const lw_status status = code_close(file, path, error);
     return plan->graph.failed ? lw_out_of_memory(error) : status;
 }

@@ -17,7 +17,7 @@ typedef struct code_plan {
     lw_code_options options;
     char name[64], upper[64];
     code_graph graph;
-    bool wanted[CODE_ROUTINES];
+    bool wanted[CODE_ROUTINES], step;
     code_routine routines[CODE_ROUTINES];
     bool composite; /* forward dynamics by the mass matrix */
 } code_plan;
@@ -26,6 +26,19 @@ typedef struct code_plan {
 lw_status code_write_header(code_plan *plan, const char *folder, lw_error *error);
 lw_status code_write_source(code_plan *plan, const char *folder, lw_error *error);
 lw_status code_write_test(code_plan *plan, const char *folder, lw_error *error);
+
+/* --- code_step.c ---------------------------------------------------------------------------------- */
+
+void code_print_step_members(const code_plan *plan, FILE *file, const char *real);
+void code_print_step_header(const code_plan *plan, FILE *file, const char *real);
+void code_print_steps(const code_plan *plan, const code_writer *w);
+typedef struct code_reference_state {
+    double t;
+    const double *q, *v, *inputs, *states;
+} code_reference_state;
+/* The same step by the library: q, v and user states behind it into out. */
+lw_status code_reference_step(const lw_model *model, lw_data *data, const code_reference_state *from,
+                              const double *tau, double h, bool semi_implicit, double *out, lw_error *error);
 
 FILE *code_open(const code_plan *plan, const char *folder, const char *ending, char path[4096],
                 lw_error *error);

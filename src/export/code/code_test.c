@@ -14,12 +14,15 @@
 #include <string.h>
 
 enum { CASES = 3, SLACK = 16 };
+static const double STEP = 0.01; /* s, of the steps that are compared */
+static const char *const steps[2] = {"rk4", "semi_implicit"};
 
 typedef struct reference {
     lw_data *data;
     double *q, *v, *inputs, *states, *tau, *vdot;
     double *results[CODE_ROUTINES];
-    double noise; /* of the accelerations, relative */
+    double *steps[2]; /* rk4, semi-implicit: q, v, user states */
+    double noise;     /* of the accelerations, relative */
     int sizes[CODE_ROUTINES];
 } reference;
 
@@ -34,6 +37,8 @@ static bool reference_create(const code_plan *plan, reference *r) {
     r->q = numbers(model->nq), r->v = numbers(n), r->tau = numbers(n), r->vdot = numbers(n);
     r->inputs = numbers(model->values.input_count), r->states = numbers(model->values.state_count);
     bool good = r->q && r->v && r->tau && r->vdot && r->inputs && r->states;
+    for (int k = 0; k < 2; k++)
+        good = (r->steps[k] = numbers(model->nq + n + model->values.state_count)) && good;
     for (int k = 0; k < CODE_ROUTINES; k++) good = (r->results[k] = numbers(r->sizes[k])) && good;
     return good;
 }
@@ -46,6 +51,7 @@ static void reference_destroy(reference *r) {
     free(r->states);
     free(r->tau);
     free(r->vdot);
+    for (int k = 0; k < 2; k++) free(r->steps[k]);
     for (int k = 0; k < CODE_ROUTINES; k++) free(r->results[k]);
 }
 
@@ -127,6 +133,9 @@ static lw_status compute(const code_plan *plan, double t, reference *r, lw_error
         lw_world_poses(model, r->data);
         lw_state_rates(model, r->data, t, rates + model->nq);
     }
+    const code_reference_state from = {t, r->q, r->v, r->inputs, r->states};
+    for (int k = 0; status == LW_OK && plan->step && k < 2; k++)
+        status = code_reference_step(model, r->data, &from, r->tau, STEP, k == 1, r->steps[k], error);
     return status;
 }
 
@@ -154,6 +163,31 @@ static void print_case(code_plan *plan, const code_writer *w, int number, const 
     if (plan->wanted[CODE_INVERSE]) print_array(w, w->real, "vdot", number, r->vdot, model->nv);
     for (int k = 0; k < CODE_ROUTINES; k++)
         if (plan->wanted[k]) print_array(w, w->real, names[k], number, r->results[k], r->sizes[k]);
+    for (int k = 0; plan->step && k < 2; k++)
+        print_array(w, w->real, steps[k], number, r->steps[k],
+                    model->nq + model->nv + model->values.state_count);
+}
+
+/* One step from the state of a case. Prescribed entries count, too: both integrate their rates. */
+static void print_step_checks(const code_plan *plan, const code_writer *w, int number,
+                              const char *tolerance) {
+    const lw_model *model = plan->model;
+    const int nq = model->nq, nv = model->nv, nx = model->values.state_count;
+    char text[40];
+    code_print_number(w, STEP, text);
+    for (int k = 0; plan->step && k < 2; k++) {
+        fprintf(w->file, "    rates = s;\n    wrong += %s_step_%s(&rates, tau_%d, %s, &w) != 0;\n",
+                plan->name, steps[k], number, text);
+        if (nq)
+            fprintf(w->file, "    wrong += differs(rates.q, %s_%d, %d, %s);\n", steps[k], number, nq,
+                    tolerance);
+        if (nv)
+            fprintf(w->file, "    wrong += differs(rates.v, %s_%d + %d, %d, %s);\n", steps[k], number, nq, nv,
+                    tolerance);
+        if (nx)
+            fprintf(w->file, "    wrong += differs(rates.states, %s_%d + %d, %d, %s);\n", steps[k], number,
+                    nq + nv, nx, tolerance);
+    }
 }
 
 static void print_checks(code_plan *plan, const code_writer *w, int number, double t, double noise) {
@@ -204,6 +238,7 @@ static void print_checks(code_plan *plan, const code_writer *w, int number, doub
             fprintf(file, "    wrong += differs(rates.states, rates_%d + %d, %d, usual);\n", number,
                     model->nq, model->values.state_count);
     }
+    print_step_checks(plan, w, number, forward);
 }
 
 lw_status code_write_test(code_plan *plan, const char *folder, lw_error *error) {

@@ -168,7 +168,10 @@ lw_status lw_export_c(const lw_model *model, const lw_code_options *options, con
     char room[2][96];
     if (options) plan.options = *options;
     lw_code_options *o = &plan.options;
-    if (!o->forward && !o->inverse && !o->mass_matrix && !o->kinematics) o->forward = o->inverse = true;
+    if (!o->forward && !o->inverse && !o->mass_matrix && !o->kinematics && !o->step)
+        o->forward = o->inverse = true;
+    o->forward |= o->step;
+    plan.step = o->step && model->nq > 0;
     plan.wanted[CODE_FORWARD] = o->forward;
     plan.wanted[CODE_INVERSE] = o->inverse;
     plan.wanted[CODE_MASS_MATRIX] = o->mass_matrix;
