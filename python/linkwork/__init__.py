@@ -16,8 +16,8 @@ True
 from ._core import FileError, IntegrationError, LinkworkError, ModelError, SingularError, UnsupportedError
 from ._core import version as __version__
 from ._core import integrators, methods
-from ._analyses import (Comparison, Comparisons, Equilibrium, LinearSystem, Mode, Modes, compare, equilibrium, linearise,
-                        modes)
+from ._analyses import (Comparison, Comparisons, Equilibrium, LinearSystem, Mode, Modes, Sensitivity, compare, equilibrium,
+                        linearise, modes, sensitivity)
 from ._derivatives import AccelerationDerivatives, Derivatives, ForceDerivatives
 from ._errors import Fault, ImportNote
 from ._model import Body, Joint, Model, from_bytes, load, loads
@@ -32,7 +32,8 @@ from ._sweep import Optimum, Table, optimise, sweep
 __all__ = [
     "AccelerationDerivatives", "Batch", "Body", "Comparison", "Comparisons", "Derivatives", "Equilibrium", "Event", "Fault",
     "FileError", "ForceDerivatives", "ImportNote", "IntegrationError", "Joint", "LinearSystem", "LinkworkError", "Mode",
-    "Modes", "Model", "ModelError", "Optimum", "Result", "Rollout", "Runs", "Simulation", "SingularError", "Solver", "Spec",
+    "Modes", "Model", "ModelError", "Optimum", "Result", "Rollout", "Runs", "Sensitivity", "Simulation", "SingularError", "Solver",
+    "Spec",
     "Table", "UnsupportedError", "compare", "equilibrium", "from_bytes", "from_scipy", "integrators", "linearise", "load", "loads",
-    "methods", "modes", "optimise", "rollout", "sweep", "to_scipy", "__version__",
+    "methods", "modes", "optimise", "rollout", "sensitivity", "sweep", "to_scipy", "__version__",
 ]

@@ -109,6 +109,40 @@ def modes(model: Model, *, t: float = 0.0, q: Vector | None = None, inputs: Mapp
 
 
 @dataclass(frozen=True)
+class Sensitivity:
+    """How a run changes with parameters: derivatives of its columns over time."""
+
+    parameters: list[str]
+    columns: list[str]
+    t: Array  #: (samples,)
+    values: Array  #: (samples, columns)
+    derivatives: Array  #: (samples, parameters, columns), per SI unit of the parameter
+    differences: Array  #: the same by differences of runs
+    disagreement: float  #: of the two, relative to the largest derivative of the same column
+    uncertainty: float  #: of the differences, likewise
+
+    def of(self, column: str, parameter: str) -> Array:
+        """The derivative of a column with respect to a parameter, (samples,)."""
+        p, c = find(self.parameters, parameter, "parameter"), find(self.columns, column, "column")
+        return np.asarray(self.derivatives[:, p, c])
+
+
+def sensitivity(model: Model, parameters: str | Sequence[str], *, record: str | None = None,
+                **options: Any) -> Sensitivity:
+    """Derivatives of a run with respect to parameters of the model, by two ways (`linkwork sensitivity`).
+
+    `record` says of what, as Model.run does; without it of coordinates, speeds, user states and outputs. Further
+    options are those of Model.run; unless given, the tolerance is 1e-9 and there are a hundred samples.
+    """
+    if isinstance(parameters, str):
+        parameters = [parameters]
+    found = _core.sensitivity(model, run_options(model, **options), parameters, record)
+    for key in ("derivatives", "differences"):
+        found[key] = found[key].reshape(len(found["t"]), len(found["parameters"]), len(found["columns"]))
+    return Sensitivity(**found)
+
+
+@dataclass(frozen=True)
 class Comparison:
     """What there is about one method on a model; a number that was not measured is NaN."""
 

@@ -287,7 +287,55 @@ static PyObject *compare(PyObject *module, PyObject *args) {
     return results;
 }
 
+/* (model, options of the run, parameters, record): a dictionary; derivatives have a row for every sample and
+ * parameter. */
+static PyObject *sensitivity(PyObject *module, PyObject *args) {
+    (void)module;
+    PyObject *model_arg, *given, *parameters, *list = NULL, *d = NULL;
+    const char **names = NULL, *record;
+    int count;
+    model_object *model;
+    if (!PyArg_ParseTuple(args, "OO!Oz", &model_arg, &PyDict_Type, &given, &parameters, &record) ||
+        !is_model(model_arg, &model))
+        return NULL;
+    lw_sensitivity_options options;
+    lw_sensitivity_defaults(model->model, &options);
+    const double tolerance = options.run.tolerance;
+    run_context context;
+    if (run_context_fill(&context, model, given) && names_given(parameters, &list, &names, &count)) {
+        options.run = context.options;
+        options.run.observe = NULL, options.run.interrupted = NULL, options.run.context = NULL;
+        if (!PyDict_GetItemString(given, "tolerance")) options.run.tolerance = tolerance;
+        if (!PyDict_GetItemString(given, "output"))
+            options.run.output = (options.run.end - options.run.start) / 100;
+        options.parameters = names, options.parameter_count = count, options.record = record;
+        lw_sensitivity *s = NULL;
+        lw_error error = {0};
+        lw_status status;
+        Py_BEGIN_ALLOW_THREADS status = lw_sensitivity_find(model->model, &options, &s, &error);
+        Py_END_ALLOW_THREADS if (status != LW_OK || context.failed)
+            run_context_raise(&context, status, &error);
+        else d = PyDict_New();
+        const int rows = s ? s->samples * s->parameters : 0;
+        const bool fine = d && put(d, "parameters", texts(s->parameter_names, s->parameters)) &&
+                          put(d, "columns", texts(s->names, s->columns)) &&
+                          put(d, "t", array_of(s->t, s->samples, 0)) &&
+                          put(d, "values", matrix(s->values, s->samples, s->columns)) &&
+                          put(d, "derivatives", matrix(s->derivatives, rows, s->columns)) &&
+                          put(d, "differences", matrix(s->differences, rows, s->columns)) &&
+                          put(d, "disagreement", PyFloat_FromDouble(s->disagreement)) &&
+                          put(d, "uncertainty", PyFloat_FromDouble(s->uncertainty));
+        if (!fine) Py_CLEAR(d);
+        lw_sensitivity_destroy(s);
+    }
+    run_context_release(&context);
+    Py_XDECREF(list);
+    free(names);
+    return d;
+}
+
 PyMethodDef analysis_functions[] = {
+    {"sensitivity", sensitivity, METH_VARARGS, "Derivatives of a run with respect to parameters."},
     {"compare", compare, METH_VARARGS, "Every method on one model."},
     {"linearise", linearise, METH_VARARGS, "The linear system near a state."},
     {"equilibrium", equilibrium, METH_VARARGS, "The position of rest near a state."},

@@ -38,6 +38,21 @@ def test_oscillator():
     assert modes.modes[0].damping_ratio == pytest.approx(0.1, rel=1e-12)
 
 
+def test_sensitivity():
+    model = lw.loads(OSCILLATOR)
+    s = lw.sensitivity(model, ["k", "d"], end=1.0)
+    assert s.derivatives.shape == (101, 2, 3) and s.parameters == ["k", "d"]
+    assert s.columns == ["slide.q", "slide.v", "place"] and s.disagreement < 1e-5
+    # The step response -(g/w^2)(1 - e^(-t)(cos n t + sin(n t) / n)), n^2 = w^2 - 1, by differences of itself.
+    def motion(k):
+        n = np.sqrt(k / 2 - 1)
+        return -20 / k * (1 - np.exp(-s.t) * (np.cos(n * s.t) + np.sin(n * s.t) / n))
+    assert s.of("slide.q", "k") == pytest.approx((motion(200 + 0.01) - motion(200 - 0.01)) / 0.02, abs=1e-8)
+    assert lw.sensitivity(model, "k", record="force(spring)", end=0.1, output=0.05).derivatives.shape[0] == 3
+    with pytest.raises(ValueError, match="no parameter"):
+        lw.sensitivity(model, "kk", end=1.0)
+
+
 def test_wrong_coordinates(four_bar):
     with pytest.raises(ValueError):
         lw.linearise(four_bar, coordinates=["A", "B"])
