@@ -12,7 +12,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 # tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
-.PHONY: build mpi run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import test-derivatives check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers bench-python \
+.PHONY: build mpi run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import test-fmu test-derivatives check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers bench-python \
 	comparison endurance install setup clean help
 .DEFAULT_GOAL := build
 
@@ -91,6 +91,9 @@ test-import: setup ## imports judged by Pinocchio and MuJoCo (pip fetches them) 
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
 	@cmake --build build -j $(JOBS) --target import-probe import-sdf_poses linkwork-program
 	@bash tests/import/judges/run build
+
+test-fmu: build ## FMUs judged by FMPy (pip fetches it): validated, Model Exchange with CVode, Co-Simulation, against runs
+	@bash tests/fmu/judge build
 
 test-derivatives: setup ## derivatives of the accelerations of random trees judged by Pinocchio (pip fetches it)
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON

@@ -3,6 +3,7 @@
 #include "json.h"
 #include "load.h"
 
+#include <linkwork/fmu.h>
 #include <linkwork/massless.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,7 +309,35 @@ static int report(const cli_command *command, cli_model *loaded, bool as_json) {
     return loaded->errors > 0 ? CLI_WRONG : CLI_DONE;
 }
 
+/* Is one of the arguments a file of this kind? */
+static bool names_fmu(int argc, char **argv) {
+    for (int k = 0; k < argc; k++) {
+        const size_t length = strlen(argv[k]);
+        if (argv[k][0] != '-' && length > 4 && strcmp(argv[k] + length - 4, ".fmu") == 0) return true;
+    }
+    return false;
+}
+
+static int check_fmu(const cli_command *command, int argc, char **argv) {
+    bool as_json = false;
+    const cli_option options[] = {
+        {"json", NULL, "print the faults as one JSON document, a list", NULL, .flag = &as_json},
+    };
+    cli_model loaded = {.path = NULL};
+    cli_list rest = {.count = 0};
+    const cli_parsed parsed = cli_parse(command, options, 1, argc, argv, &rest, 1);
+    if (parsed != CLI_PARSED) return parsed == CLI_HELPED ? CLI_DONE : CLI_WRONG;
+    loaded.path = rest.items[0];
+    loaded.report = lw_report_create();
+    if (!loaded.report) return cli_say(command, CLI_FAILED, "out of memory");
+    (void)lw_fmu_check(loaded.path, loaded.report);
+    const int result = report(command, &loaded, as_json);
+    lw_report_destroy(loaded.report);
+    return result;
+}
+
 static int check(const cli_command *command, int argc, char **argv) {
+    if (names_fmu(argc, argv)) return check_fmu(command, argc, argv);
     cli_changes changes = {.any_path = false};
     bool as_json = false;
     const cli_option options[] = {
@@ -349,5 +378,7 @@ static int check(const cli_command *command, int argc, char **argv) {
 const cli_command cli_check = {
     "check", "MODEL [options]", "every fault of a model at once, with places and remedies",
     "Exit status 0 without errors (warnings do not count), 2 with errors. A file without "
-    "a run that lacks nothing but joints to ground is taken for a part.",
+    "a run that lacks nothing but joints to ground is taken for a part. Of an FMU (FILE.fmu, of any program) "
+    "the\n"
+    "archive and the description are checked, and its library is run in a child process.",
     check};

@@ -27,6 +27,12 @@ LW_API void lw_fmu_defaults(lw_fmu_options *options);
 LW_API lw_status lw_export_fmu(const lw_spec *spec, const char *path, const lw_fmu_options *options,
                                lw_error *error);
 
+/* Is a file an FMU that importers will take? From any program, of FMI 2.0 or 3.0: its archive, the rules of
+ * its description, and, if it has a library for 64-bit Linux, the calls of an importer in a child process of
+ * at most a minute. The library is run with the rights of the caller. Faults are added to the report; LW_OK:
+ * there are none. */
+LW_API lw_status lw_fmu_check(const char *path, lw_report *report);
+
 #ifdef __cplusplus
 }
 #endif
