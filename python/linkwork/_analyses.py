@@ -82,14 +82,31 @@ def _given(model: Model, t: float, q: Vector | None, v: Vector | None, inputs: M
 
 def linearise(model: Model, *, t: float = 0.0, q: Vector | None = None, v: Vector | None = None,
               inputs: Mapping[str, float] | Vector | None = None, states: Mapping[str, float] | Vector | None = None,
-              method: str | None = None, coordinates: Sequence[str] | None = None) -> LinearSystem:
+              method: str | None = None, coordinates: Sequence[str] | None = None,
+              out: LinearSystem | None = None) -> LinearSystem:
     """A, B, C, D near a state; without q near the assembled initial position, without v at rest.
 
-    `coordinates` names the independent ones; without it they are those that move most.
+    `coordinates` names the independent ones; without it they are those that move most. `out` is an earlier
+    answer of the same sizes, whose matrices are used again.
     """
     found = _core.linearise(*_given(model, t, q, v, inputs, states, method, coordinates))
     found["eigenvalues"] = found["eigenvalues"] @ np.array([1, 1j])
+    if out is not None:
+        _use_again(out, found)
     return LinearSystem(**found)
+
+
+def _use_again(out: LinearSystem, found: dict[str, Any]) -> None:
+    """Puts the matrices that were found where those of an earlier answer are."""
+    if not isinstance(out, LinearSystem):
+        raise TypeError(f"out is {type(out).__name__}, expected an earlier answer of linearise")
+    places = {name: getattr(out, name) for name in ("A", "B", "C", "D")}
+    for name, place in places.items():
+        if place.shape != found[name].shape or place.dtype != np.float64 or not place.flags.writeable:
+            raise ValueError(f"out.{name} has the shape {place.shape}, expected {found[name].shape}, float64, writeable")
+    for name, place in places.items():
+        place[...] = found[name]
+        found[name] = place
 
 
 def equilibrium(model: Model, *, t: float = 0.0, q: Vector | None = None,

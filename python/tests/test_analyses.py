@@ -33,6 +33,11 @@ def test_oscillator():
     assert system.C == pytest.approx(np.array([[1, 0]]), abs=1e-14)
     assert (system.controllable, system.observable, system.inputs) == (2, 2, ["push"])
     assert sorted(system.eigenvalues.imag) == pytest.approx([-np.sqrt(99), np.sqrt(99)], rel=1e-12)
+    again = lw.linearise(model, q=rest.q + 0.1, out=system)  # the spring is linear
+    assert again.A is system.A and again.D is system.D and again.A == pytest.approx(np.array([[0, 1], [-100, -2]]), abs=1e-12)
+    for wrong, kind in (((system.A, system.B), TypeError), (lw.linearise(problem("double_pendulum")), ValueError)):
+        with pytest.raises(kind, match="out"):
+            lw.linearise(model, out=wrong)
     modes = lw.modes(model, q=rest.q)
     assert modes.frequencies == pytest.approx([10 / (2 * np.pi)], rel=1e-12)
     assert modes.modes[0].damping_ratio == pytest.approx(0.1, rel=1e-12)
