@@ -1,4 +1,4 @@
-"""An arm of seven joints from Python: Linkwork next to its own loop in C, to mujoco and to pinocchio.
+"""An arm of seven joints from Python: Linkwork next to its own loop in C, to mujoco and to pinocchio; then a loop.
 
 Call: bench.py PROGRAM LOOPS [--csv FILE]. PROGRAM exports the arm for the others, LOOPS is the shared library of
 loops.c. Engines that are not installed are left out. Before anything is timed, all engines have to agree on the
@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import linkwork as lw
+from loop import measure
 
 try:
     import mujoco
@@ -250,6 +251,7 @@ def main() -> None:
                 break
         else:
             table.row("whole run", name, float("nan"), "ms: not reached")
+    measure(table, given.program, in_turns, seconds, ratios, mujoco, pin)
     if given.csv:
         Path(given.csv).write_text("what,engine,value,unit,ratio\n" + "\n".join(table.rows) + "\n", encoding="utf-8")
 
