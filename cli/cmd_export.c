@@ -19,8 +19,8 @@ static void tell_notes(const char *path, const lw_import_notes *notes) {
 }
 
 static int export_c(const cli_command *command, int argc, char **argv) {
-    static const char *const titles[] = {"forward dynamics", "inverse dynamics", "mass matrix", "kinematics",
-                                         "rates"};
+    static const char *const titles[] = {
+        "forward dynamics", "inverse dynamics", "mass matrix", "kinematics", "rates", "derivatives"};
     cli_changes changes = {.any_path = false};
     lw_code_options code = {.forward = false};
     const char *out = NULL, *real = "double", *name = NULL;
@@ -30,6 +30,7 @@ static int export_c(const cli_command *command, int argc, char **argv) {
         {"inverse", NULL, "forces from accelerations", NULL, .flag = &code.inverse},
         {"mass-matrix", NULL, "the mass matrix", NULL, .flag = &code.mass_matrix},
         {"kinematics", NULL, "places and velocities of all bodies", NULL, .flag = &code.kinematics},
+        {"derivatives", NULL, "derivatives of forces and accelerations", NULL, .flag = &code.derivatives},
         {"step", NULL, "steps in time: rk4 and semi-implicit, with --forward", NULL, .flag = &code.step},
         {"real", "TYPE", "double (if left out) or float", "float", .text = &real},
         {"name", "NAME", "of files and functions; if left out, that of the model", "robot_arm",

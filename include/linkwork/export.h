@@ -26,15 +26,16 @@ LW_API lw_status lw_export_urdf(const lw_spec *spec, const char *path, lw_import
 /* What generated C computes, and how. */
 typedef struct lw_code_options {
     bool forward, inverse, mass_matrix, kinematics; /* the functions; none: forward and inverse */
-    bool step;                                      /* rk4 and semi-implicit, with forward */
-    bool single;                                    /* float in place of double */
-    const char *name;                               /* of files and functions; NULL: that of the model */
+    bool derivatives; /* of forces and accelerations, with forward, inverse and mass matrix */
+    bool step;        /* rk4 and semi-implicit, with forward */
+    bool single;      /* float in place of double */
+    const char *name; /* of files and functions; NULL: that of the model */
 } lw_code_options;
 
 /* What was generated: operations of each function, in the order forward, inverse, mass_matrix, kinematics,
- * rates; -1 for those that were not asked for. */
+ * rates, derivatives; -1 for those that were not asked for. */
 typedef struct lw_code_summary {
-    int operations[5];
+    int operations[6];
     char name[64];
 } lw_code_summary;
 

@@ -48,6 +48,7 @@ static bool agrees(const lw_model *model, const char *what, bool single, const c
                                      .mass_matrix = true,
                                      .kinematics = true,
                                      .step = true,
+                                     .derivatives = true,
                                      .single = single,
                                      .name = "m"};
     lw_error error = {0};

@@ -61,8 +61,8 @@ static void print_origin(const code_plan *plan, FILE *file, const char *ending, 
             (unsigned long long)plan->model->kept.fingerprint);
 }
 
-static const char *const titles[CODE_ROUTINES] = {"forward dynamics", "inverse dynamics", "mass matrix",
-                                                  "kinematics", "rates"};
+static const char *const titles[CODE_ROUTINES] = {
+    "forward dynamics", "inverse dynamics", "mass matrix", "kinematics", "rates", "derivatives"};
 
 static void print_costs(const code_plan *plan, FILE *file) {
     for (int k = 0; k < CODE_ROUTINES; k++) {
@@ -129,7 +129,10 @@ lw_status code_write_header(code_plan *plan, const char *folder, lw_error *error
             "/* What functions keep while they run; one for each thread. */\n"
             "typedef struct %s_workspace {\n    %s x[%d];\n",
             n, real, kept);
-    if (plan->step) code_print_step_members(plan, file, real);
+    if (plan->step) code_print_step_members(plan, file);
+    if (plan->step || plan->wanted[CODE_GRADIENTS])
+        fprintf(file, "    %s vdot[%d];\n", real, model->nv > 0 ? model->nv : 1);
+    if (plan->wanted[CODE_GRADIENTS]) fprintf(file, "    %s mass[%d];\n", real, model->nv * model->nv);
     fprintf(file, "} %s_workspace;\n\n", n);
     fprintf(file,
             "/* The initial state of the model: coordinates, speeds, inputs, states. */\nvoid "
@@ -176,6 +179,7 @@ lw_status code_write_header(code_plan *plan, const char *folder, lw_error *error
             "\n/* The rates of coordinates and of the states of the user: rates->q, rates->states. */\n"
             "int %s_rates(const %s_state *restrict s, %s_state *restrict rates, %s_workspace *restrict w);\n",
             n, n, n, n);
+    if (plan->wanted[CODE_GRADIENTS]) code_print_gradients_header(plan, file, real);
     if (plan->step) code_print_step_header(plan, file, real);
     fprintf(file, "\n#ifdef __cplusplus\n}\n#undef restrict\n#endif\n#endif\n");
     return code_close(file, path, error);
@@ -234,6 +238,7 @@ lw_status code_write_source(code_plan *plan, const char *folder, lw_error *error
     print_start(plan, &w);
     for (int k = 0; k < CODE_ROUTINES; k++)
         if (plan->wanted[k]) code_print_routine(&w, &plan->routines[k]);
+    if (plan->wanted[CODE_GRADIENTS]) code_print_gradients(plan, &w);
     if (plan->step) code_print_steps(plan, &w);
     const lw_status status = code_close(file, path, error);
     return plan->graph.failed ? lw_out_of_memory(error) : status;

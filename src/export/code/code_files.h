@@ -8,8 +8,15 @@
 #include <linkwork/export.h>
 #include <linkwork/version.h>
 
-enum { CODE_ROUTINES = 5 };
-enum { CODE_FORWARD, CODE_INVERSE, CODE_MASS_MATRIX, CODE_KINEMATICS, CODE_RATES };
+enum {
+    CODE_FORWARD,
+    CODE_INVERSE,
+    CODE_MASS_MATRIX,
+    CODE_KINEMATICS,
+    CODE_RATES,
+    CODE_GRADIENTS,
+    CODE_ROUTINES
+};
 
 typedef struct code_plan {
     const lw_model *model;    /* the caller's */
@@ -29,7 +36,7 @@ lw_status code_write_test(code_plan *plan, const char *folder, lw_error *error);
 
 /* --- code_step.c ---------------------------------------------------------------------------------- */
 
-void code_print_step_members(const code_plan *plan, FILE *file, const char *real);
+void code_print_step_members(const code_plan *plan, FILE *file);
 void code_print_step_header(const code_plan *plan, FILE *file, const char *real);
 void code_print_steps(const code_plan *plan, const code_writer *w);
 typedef struct code_reference_state {
@@ -39,6 +46,17 @@ typedef struct code_reference_state {
 /* The same step by the library: q, v and user states behind it into out. */
 lw_status code_reference_step(const lw_model *model, lw_data *data, const code_reference_state *from,
                               const double *tau, double h, bool semi_implicit, double *out, lw_error *error);
+
+/* --- code_gradients.c ----------------------------------------------------------------------------- */
+
+/* The routine inverse_derivatives, from the nodes of inverse dynamics. */
+void code_add_gradients(code_plan *plan, code_build *b, const code_node *tau);
+void code_print_gradients_header(const code_plan *plan, FILE *file, const char *real);
+/* Derivatives of accelerations, from those of forces. */
+void code_print_gradients(const code_plan *plan, const code_writer *w);
+/* By the library, nv x nv each: of forces by q, v; of accelerations by q, v. */
+lw_status code_reference_gradients(const lw_model *model, const code_reference_state *at, const double *tau,
+                                   const double *vdot, double *const out[4], lw_error *error);
 
 FILE *code_open(const code_plan *plan, const char *folder, const char *ending, char path[4096],
                 lw_error *error);

@@ -16,10 +16,8 @@
 
 static const double weights[4] = {1, 2, 2, 1}, ahead[4] = {0.5, 0.5, 1, 0};
 
-void code_print_step_members(const code_plan *plan, FILE *file, const char *real) {
-    const lw_model *model = plan->dynamics;
-    fprintf(file, "    %s_state at, rates, sum; /* of steps */\n    %s vdot[%d];\n", plan->name, real,
-            model->nv > 0 ? model->nv : 1);
+void code_print_step_members(const code_plan *plan, FILE *file) {
+    fprintf(file, "    %s_state at, rates, sum; /* of steps */\n", plan->name);
 }
 
 void code_print_step_header(const code_plan *plan, FILE *file, const char *real) {

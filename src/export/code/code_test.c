@@ -21,8 +21,9 @@ typedef struct reference {
     lw_data *data;
     double *q, *v, *inputs, *states, *tau, *vdot;
     double *results[CODE_ROUTINES];
-    double *steps[2]; /* rk4, semi-implicit: q, v, user states */
-    double noise;     /* of the accelerations, relative */
+    double *steps[2];     /* rk4, semi-implicit: q, v, user states */
+    double *gradients[4]; /* of forces by q, v; of accelerations by q, v */
+    double noise;         /* of the accelerations, relative */
     int sizes[CODE_ROUTINES];
 } reference;
 
@@ -37,6 +38,7 @@ static bool reference_create(const code_plan *plan, reference *r) {
     r->q = numbers(model->nq), r->v = numbers(n), r->tau = numbers(n), r->vdot = numbers(n);
     r->inputs = numbers(model->values.input_count), r->states = numbers(model->values.state_count);
     bool good = r->q && r->v && r->tau && r->vdot && r->inputs && r->states;
+    for (int k = 0; k < 4; k++) good = (r->gradients[k] = numbers(n * n)) && good;
     for (int k = 0; k < 2; k++)
         good = (r->steps[k] = numbers(model->nq + n + model->values.state_count)) && good;
     for (int k = 0; k < CODE_ROUTINES; k++) good = (r->results[k] = numbers(r->sizes[k])) && good;
@@ -51,6 +53,7 @@ static void reference_destroy(reference *r) {
     free(r->states);
     free(r->tau);
     free(r->vdot);
+    for (int k = 0; k < 4; k++) free(r->gradients[k]);
     for (int k = 0; k < 2; k++) free(r->steps[k]);
     for (int k = 0; k < CODE_ROUTINES; k++) free(r->results[k]);
 }
@@ -134,6 +137,8 @@ static lw_status compute(const code_plan *plan, double t, reference *r, lw_error
         lw_state_rates(model, r->data, t, rates + model->nq);
     }
     const code_reference_state from = {t, r->q, r->v, r->inputs, r->states};
+    if (status == LW_OK && plan->wanted[CODE_GRADIENTS])
+        status = code_reference_gradients(model, &from, r->tau, r->vdot, r->gradients, error);
     for (int k = 0; status == LW_OK && plan->step && k < 2; k++)
         status = code_reference_step(model, r->data, &from, r->tau, STEP, k == 1, r->steps[k], error);
     return status;
@@ -151,7 +156,8 @@ static void print_array(const code_writer *w, const char *type, const char *name
     fprintf(w->file, "};\n");
 }
 
-static const char *const names[CODE_ROUTINES] = {"forward", "inverse", "mass_matrix", "kinematics", "rates"};
+static const char *const names[CODE_ROUTINES] = {"forward",    "inverse", "mass_matrix",
+                                                 "kinematics", "rates",   "derivatives"};
 
 static void print_case(code_plan *plan, const code_writer *w, int number, const reference *r) {
     const lw_model *model = plan->model;
@@ -162,7 +168,12 @@ static void print_case(code_plan *plan, const code_writer *w, int number, const 
     if (plan->wanted[CODE_FORWARD]) print_array(w, w->real, "tau", number, r->tau, model->nv);
     if (plan->wanted[CODE_INVERSE]) print_array(w, w->real, "vdot", number, r->vdot, model->nv);
     for (int k = 0; k < CODE_ROUTINES; k++)
-        if (plan->wanted[k]) print_array(w, w->real, names[k], number, r->results[k], r->sizes[k]);
+        if (plan->wanted[k] && k != CODE_GRADIENTS)
+            print_array(w, w->real, names[k], number, r->results[k], r->sizes[k]);
+    static const char *const gradients[4] = {"forces_dq", "forces_dv", "accelerations_dq",
+                                             "accelerations_dv"};
+    for (int k = 0; plan->wanted[CODE_GRADIENTS] && k < 4; k++)
+        print_array(w, w->real, gradients[k], number, r->gradients[k], model->nv * model->nv);
     for (int k = 0; plan->step && k < 2; k++)
         print_array(w, w->real, steps[k], number, r->steps[k],
                     model->nq + model->nv + model->values.state_count);
@@ -238,6 +249,18 @@ static void print_checks(code_plan *plan, const code_writer *w, int number, doub
             fprintf(file, "    wrong += differs(rates.states, rates_%d + %d, %d, usual);\n", number,
                     model->nq, model->values.state_count);
     }
+    if (plan->wanted[CODE_GRADIENTS]) {
+        const int size = model->nv * model->nv;
+        fprintf(file, "    wrong += %s_inverse_derivatives(&s, vdot_%d, x, y, &w) != 0;\n", n, number);
+        fprintf(file,
+                "    wrong += differs(x, forces_dq_%d, %d, usual) || differs(y, forces_dv_%d, %d, usual);\n",
+                number, size, number, size);
+        fprintf(file, "    wrong += %s_derivatives(&s, tau_%d, x, y, &w) != 0;\n", n, number);
+        fprintf(file,
+                "    wrong += differs(x, accelerations_dq_%d, %d, %s) || differs(y, accelerations_dv_%d, %d, "
+                "%s);\n",
+                number, size, forward, number, size, forward);
+    }
     print_step_checks(plan, w, number, forward);
 }
 
@@ -283,6 +306,7 @@ lw_status code_write_test(code_plan *plan, const char *folder, lw_error *error) 
             w.real, most > 0 ? most : 1);
     if (plan->wanted[CODE_KINEMATICS])
         fprintf(file, "static %s_body bodies[%s_BODIES];\n", plan->name, plan->upper);
+    if (plan->wanted[CODE_GRADIENTS]) fprintf(file, "static %s y[%d];\n", w.real, most);
     if (plan->wanted[CODE_RATES]) fprintf(file, "static %s_state rates;\n", plan->name);
     fprintf(file, "\nint main(void) {\n    int wrong = 0, k;\n    %s_start(&s);\n    (void)k, (void)x;\n",
             plan->name);

@@ -69,6 +69,7 @@ static void add_inverse(code_plan *plan, code_build *b) {
         vdot[k] = b->vdot[k] >= 0 ? b->vdot[k] : code_input(g, CODE_RATE, k);
     if (!g->failed) code_inverse(b, vdot, true, false, tau);
     for (int k = 0; k < n && !g->failed; k++) code_routine_add(r, g, tau[k], "tau[%d]", k);
+    if (plan->wanted[CODE_GRADIENTS] && !g->failed) code_add_gradients(plan, b, tau);
     free(vdot);
     free(tau);
 }
@@ -168,17 +169,25 @@ lw_status lw_export_c(const lw_model *model, const lw_code_options *options, con
     char room[2][96];
     if (options) plan.options = *options;
     lw_code_options *o = &plan.options;
-    if (!o->forward && !o->inverse && !o->mass_matrix && !o->kinematics && !o->step)
+    if (!o->forward && !o->inverse && !o->mass_matrix && !o->kinematics && !o->step && !o->derivatives)
         o->forward = o->inverse = true;
-    o->forward |= o->step;
+    o->forward |= o->step || o->derivatives;
+    o->inverse |= o->derivatives;
+    o->mass_matrix |= o->derivatives;
     plan.step = o->step && model->nq > 0;
     plan.wanted[CODE_FORWARD] = o->forward;
     plan.wanted[CODE_INVERSE] = o->inverse;
     plan.wanted[CODE_MASS_MATRIX] = o->mass_matrix;
     plan.wanted[CODE_KINEMATICS] = o->kinematics;
+    plan.wanted[CODE_GRADIENTS] = o->derivatives && model->nv > 0;
     plan.wanted[CODE_RATES] = model->nq > 0 && o->forward;
     lw_status status = choose_name(&plan, error);
     if (status == LW_OK) status = lw_only_trees(model, error);
+    if (status == LW_OK && o->derivatives && plan.dynamics->idle_count > 0)
+        status =
+            lw_fail(error, LW_ERROR_UNSUPPORTED, plan.dynamics->bodies[plan.dynamics->idle[0].body].name,
+                    "give the body inertia about every axis",
+                    "derivatives cannot be generated: the body turns about an axis where it has no inertia");
     if (status != LW_OK) return status;
     code_graph_create(&plan.graph);
     status = make(&plan, room, error);
