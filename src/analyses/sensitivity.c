@@ -319,6 +319,7 @@ void lw_sensitivity_destroy(lw_sensitivity *sensitivity) {
     lw_record_destroy(w->record);
     if (w->linear.arena) lw_linear_destroy(&w->linear);
     lw_simulation_destroy(w->simulation);
+    lw_data_destroy(w->probe);
     free(w->snapshot);
     lw_arena_destroy(w->arena);
     free(w);

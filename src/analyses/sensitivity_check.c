@@ -3,9 +3,8 @@
  *   D_4 = sum of w_k y(t; p + h_k),   D_2 of lower order from the same runs, |D_4 - D_2| its error  (10)
  *
  * The runs are those of the models of parameter_changes.c, so that nothing but the integrator and the
- * recursions themselves is shared with the variational equations. Whatever makes sensitivities jump, as a
- * force that switches at an instant that depends on the parameter, is seen by the runs and not by the
- * equations: there the two disagree, and no answer is given.
+ * recursions themselves is shared with the variational equations. Where something makes sensitivities jump
+ * that the equations do not know of, the two disagree, and no answer is given.
  *
  * Source   docs/theory/sensitivity.md, (10), (11).
  * Cost     four runs per parameter.
@@ -93,12 +92,13 @@ static lw_status compare(lw_sensitivity_work *w, int j, size_t column, const dou
     }
     const double noise = 1e2 * fmax(w->run.tolerance, 1e-12) * size / c->step;
     if (!(off <= agreed * most + 10 * uncertain + noise))
-        return lw_fail(error, LW_ERROR_SINGULAR, lw_record_name(w->record, column + 1),
-                       "let no force jump at an instant that depends on the state or on the parameter, and "
-                       "follow the motion more exactly (a smaller tolerance or step)",
-                       "its derivative with respect to %s is %.9g by the variational equations and %.9g by "
-                       "differences of runs at t = %.9g; neither is given",
-                       c->name, at[1], at[2], at[0]);
+        return lw_fail(
+            error, LW_ERROR_SINGULAR, lw_record_name(w->record, column + 1),
+            "let no forces jump together at instants that depend on the state or the parameter, and "
+            "follow the motion more exactly (a smaller tolerance or step)",
+            "its derivative with respect to %s is %.9g by the variational equations and %.9g by "
+            "differences of runs at t = %.9g; neither is given",
+            c->name, at[1], at[2], at[0]);
     most = fmax(most, clear * noise); /* A column that hardly changes says little. */
     if (!(most > 0)) return LW_OK;
     w->result.uncertainty = fmax(w->result.uncertainty, uncertain / most);

@@ -2,6 +2,7 @@
  *
  * sensitivity.c         the object, its samples
  * sensitivity_step.c    the variational equations and their steps
+ * sensitivity_switch.c  jumps at instants that the state decides
  * sensitivity_check.c   differences of runs
  */
 #ifndef LW_SENSITIVITY_PARTS_H
@@ -46,6 +47,10 @@ typedef struct lw_sensitivity_work {
     double *largest;             /* m x 2: sizes of motions and speeds so far */
     double fastest, *most_state; /* the largest speed and user states so far */
     double h;
+    /* Of instants at which a force switches: where its conditions are, values of them, a state, what was. */
+    lw_data *probe;
+    int *conditions;
+    double *distances, *probe_q, *probe_v, *probe_states, *vdot_before, *rates_before;
     void *snapshot;
     size_t snapshot_size;
     double *dq, *dv, *dx; /* m x nv, m x nv, m x ns: the answer at the present time */
@@ -62,6 +67,16 @@ typedef struct lw_sensitivity_work {
 lw_status lw_variational_begin(lw_sensitivity_work *work, lw_error *error);
 /* To a later time; then dq, dv, dx are those of that time, as the simulation is. */
 lw_status lw_variational_advance(lw_sensitivity_work *work, double t, lw_error *error);
+bool lw_variational_switch_create(lw_sensitivity_work *work);
+/* The first instant after t, up to `to`, at which the simulation has seen a force switch by its state;
+ * HUGE_VAL: there is none. Switches at knots do not count. */
+double lw_variational_switch(const lw_sensitivity_work *work, double t, double to, double knot);
+/* The simulation stands shortly before the switch, dq, dv, dx are those of there, and vdot_before and
+ * rates_before its rates; afterwards it stands behind it, and dv, dx have jumped. `evaluate` finds the rates
+ * there. */
+lw_status lw_variational_jump(lw_sensitivity_work *work, double at, double behind,
+                              lw_status (*evaluate)(lw_sensitivity_work *, double, lw_error *),
+                              lw_error *error);
 /* A quaternion and its negative are the same: gives those of a row the signs of another row of values. */
 void lw_sensitivity_same_signs(const lw_sensitivity_work *work, const double *like, double *row);
 /* Fills differences, and compares. */

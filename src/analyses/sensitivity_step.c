@@ -287,6 +287,27 @@ static lw_status save(lw_sensitivity_work *w, lw_error *error) {
     return lw_simulation_save(w->simulation, w->snapshot, w->snapshot_size);
 }
 
+/* The first node of the step behind a switch, before dv and dx have jumped. */
+static lw_status look_behind(lw_sensitivity_work *w, double behind, lw_error *error) {
+    return evaluate(w, &w->nodes[0], behind, error);
+}
+
+/* Past an instant at which a force switches by the state: to shortly before it, and to shortly behind. */
+static lw_status pass_switch(lw_sensitivity_work *w, double at, lw_error *error) {
+    const double aside = 1e-9 * (w->run.end - w->run.start);
+    const int ns = w->model->values.state_count;
+    lw_status status = lw_variational_advance(w, at - aside, error);
+    const double before = lw_simulation_time(w->simulation);
+    if (status == LW_OK) status = evaluate(w, &w->nodes[0], before, error);
+    if (status != LW_OK) return status;
+    const lw_linear_work *l = &w->linear;
+    memcpy(w->vdot_before, l->derivatives->vdot, (size_t)w->model->nv * sizeof *w->vdot_before);
+    memcpy(w->rates_before, l->rates + l->coordinates + l->speeds, (size_t)ns * sizeof *w->rates_before);
+    status = lw_variational_jump(w, at, at + aside, look_behind, error);
+    w->nodes[0].t = NAN; /* The next step begins anew. */
+    return status;
+}
+
 lw_status lw_variational_advance(lw_sensitivity_work *w, double end, lw_error *error) {
     lw_status status = LW_OK;
     double t = lw_simulation_time(w->simulation);
@@ -302,6 +323,14 @@ lw_status lw_variational_advance(lw_sensitivity_work *w, double end, lw_error *e
             if (to > bound - 0.1 * h) to = bound, h = bound - t;
             status = visit_stages(w, &span, t, h, to, error);
             if (status != LW_OK) break;
+            const double at = lw_variational_switch(w, t, to, span.stop);
+            if (at < HUGE_VAL) {
+                status = lw_simulation_restore(w->simulation, w->snapshot, w->snapshot_size, error);
+                if (status == LW_OK) status = pass_switch(w, at, error);
+                if (++w->result.steps > STEPS) status = LW_ERROR_SINGULAR;
+                t = lw_simulation_time(w->simulation);
+                break;
+            }
             const double off = solve_stages(w, h) ? step_error(w, h) : HUGE_VAL;
             const double factor = isfinite(off) ? 0.9 * pow(fmax(off, 1e-12), -0.25) : 0.1;
             if (!(first_h > 0)) first_h = h, first_off = off;
@@ -345,9 +374,10 @@ lw_status lw_variational_begin(lw_sensitivity_work *w, lw_error *error) {
     w->error_of = LW_NEW(arena, double, n + 1);
     w->pivots = LW_NEW(arena, int, 3 * n + 1);
     w->small_pivots = LW_NEW(arena, int, n + 1);
-    w->largest = LW_NEW(arena, double, 2 * m + 1);
+    w->largest = LW_NEW(arena, double, 3 * m + 1);
     for (int k = 0; k <= LW_RADAU_STAGES; k++)
         if (!make_node(&w->nodes[k], arena, m, n, nv)) return lw_out_of_memory(error);
+    if (!lw_variational_switch_create(w)) return lw_out_of_memory(error);
     w->h = 1e-3 * (w->run.end - w->run.start);
     return stand(w, seen, true, error);
 }

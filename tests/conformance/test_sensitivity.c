@@ -161,17 +161,14 @@ static void refused(const char *text, const char *parameter, lw_status expected,
 }
 
 static const char drop_text[] =
-    "linkwork: 1\nname: drop\nparameters: {h: 1, push: 5, t0: 0.2}\nbodies: {b: {kind: point, mass: 1}}\n"
+    "linkwork: 1\nname: drop\nparameters: {h: 1, push: 5, t0: 0.2, edge: 0.5}\nbodies: {b: {kind: point, "
+    "mass: 1}}\n"
     "joints: {z: {type: prismatic, between: [ground, b], axis: [0, 0, 1], q: h}}\nrun: {end: 0.6}\n";
 
 static void test_refused(void **state) {
     char text[1024];
     (void)state;
     refused(drop_text, "hh", LW_ERROR_ARGUMENT, "\"h\"");
-    /* A force that jumps where the state says so: the two ways disagree. */
-    snprintf(text, sizeof text, "%sforces:\n  f: {type: drive, joint: z, force: \"if(z.q < 0.5, 50, 0)\"}\n",
-             drop_text);
-    refused(text, "h", LW_ERROR_SINGULAR, "differences of runs");
     snprintf(text, sizeof text, "%sevents:\n  hit: {when: z.q, direction: down, do: stop}\n", drop_text);
     refused(text, "h", LW_ERROR_UNSUPPORTED, "hit");
     lw_model *model = read_problem("series_damper"); /* a knot without mass */
@@ -205,6 +202,39 @@ static void test_known_jump(void **state) {
         assert_true(fabs(derivative(s, i, 1, "z.q") + 5 * since) < 1e-5);
         assert_true(fabs(derivative(s, i, 1, "z.v") + (since > 0 ? 5 : 0)) < 1e-5);
     }
+    lw_sensitivity_destroy(s);
+    lw_model_destroy(model);
+}
+
+/* Nor is one where the state decides: a fall that is braked below an edge. */
+static void test_jump_of_the_state(void **state) {
+    static const char *const names[] = {"h", "edge"};
+    char text[1024];
+    (void)state;
+    snprintf(text, sizeof text, "%sforces:\n  f: {type: drive, joint: z, force: \"if(z.q < edge, 20, 0)\"}\n",
+             drop_text);
+    lw_model *model = text_model(text);
+    lw_sensitivity *s = find(model, 0.6, 1e-11, NULL, 2, names);
+    const double t1 = sqrt(2 * 0.5 / 9.81), by = 1 / (9.81 * t1);
+    for (int i = 0; i < s->samples; i++) {
+        const double since = s->t[i] - t1;
+        if (fabs(since) < 1e-3) continue; /* Runs with other values switch before and after. */
+        assert_true(fabs(derivative(s, i, 0, "z.q") - 1 + (since > 0 ? 20 * since * by : 0)) < 1e-6);
+        assert_true(fabs(derivative(s, i, 0, "z.v") + (since > 0 ? 20 * by : 0)) < 1e-6);
+        assert_true(fabs(derivative(s, i, 1, "z.q") - (since > 0 ? 20 * since * by : 0)) < 1e-4);
+    }
+    lw_sensitivity_destroy(s);
+    lw_model_destroy(model);
+    /* A stop with damping: the force begins with a jump. */
+    static const char *const stop[] = {"m", "k", "c"};
+    model =
+        text_model("linkwork: 1\nname: flap\nparameters: {m: 2, k: 200, c: 1}\n"
+                   "bodies: {a: {mass: m, com: [0.2, 0, 0], inertia: [0.1, 0.1, 0.1]}}\n"
+                   "joints: {w: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 1, 0], "
+                   "limits: [-1, 0.5], stop: {stiffness: k, damping: c}}}\nrun: {end: 1}\n");
+    s = find(model, 1, 1e-10, NULL, 3, stop);
+    assert_true(s->disagreement < 1e-4);
+    assert_true(fabs(derivative(s, 40, 2, "w.q")) > 0.1);
     lw_sensitivity_destroy(s);
     lw_model_destroy(model);
 }
@@ -265,9 +295,13 @@ static void test_single_states(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mass_on_a_spring),        cmocka_unit_test(test_stiff_mass_on_a_base),
-        cmocka_unit_test(test_problems_by_differences), cmocka_unit_test(test_known_jump),
-        cmocka_unit_test(test_single_states),           cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_mass_on_a_spring),
+        cmocka_unit_test(test_stiff_mass_on_a_base),
+        cmocka_unit_test(test_problems_by_differences),
+        cmocka_unit_test(test_known_jump),
+        cmocka_unit_test(test_single_states),
+        cmocka_unit_test(test_jump_of_the_state),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
