@@ -155,7 +155,7 @@ class Model(_core.Model):
         self._write(path)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return from_bytes, (self.to_bytes(),)
+        return from_bytes, (self.to_bytes(),), {"notes": self.notes, "warnings": self.warnings}
 
     def __repr__(self) -> str:
         loops = f", {self.loop_count} loop{'s' * (self.loop_count != 1)}" if self.loop_count else ""

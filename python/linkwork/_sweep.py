@@ -84,10 +84,12 @@ def _list(texts: str | Sequence[str]) -> list[str]:
     return [texts] if isinstance(texts, str) else [str(text) for text in texts]
 
 
-def _run(options: dict[str, Any]) -> list[Any]:
+def _run(options: dict[str, Any]) -> tuple[Any, Any, Any, Any, Any, Any, Any]:
     for name in options:
         find(list(_RUN), name, "option")
-    return [options[name] if options.get(name) is not None else default for name, default in _RUN.items()]
+    method, integrator, drift, end, step, tolerance, output = (
+        options[name] if options.get(name) is not None else default for name, default in _RUN.items())
+    return method, integrator, drift, end, step, tolerance, output
 
 
 def _path(out: str | os.PathLike[str] | None) -> str | None:

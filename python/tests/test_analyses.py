@@ -1,5 +1,7 @@
 """Linear systems, rest and modes by closed forms; files of other formats."""
 
+import pickle
+
 import linkwork as lw
 import numpy as np
 import pytest
@@ -96,6 +98,8 @@ def test_options_and_notes_of_imports(tmp_path):
     assert len(kept.bodies) == 3 and kept.body("hand").mass == 0
     note = next(note for note in free.notes if "collision" in note.kind)
     assert note.number == 1 and note.line > 0 and note.meaning and str(note).startswith("1 ")
+    copy = pickle.loads(pickle.dumps(free))
+    assert copy.notes == free.notes and copy.warnings == free.warnings and copy.to_bytes() == free.to_bytes()
     with pytest.raises(ValueError, match="base is 'floating', expected 'fixed' or 'free'"):
         lw.load(path, base="floating")
     with pytest.raises(ValueError, match="loops is 'open'"):
