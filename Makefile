@@ -12,7 +12,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 # tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
-.PHONY: build mpi run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import test-fmu test-derivatives check-layers check-prose check-format format reference fuzz fuzz-merge bench bench-peers bench-python \
+.PHONY: build mpi run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import test-fmu test-derivatives check-layers check-prose check-format format reference docs fuzz fuzz-merge bench bench-peers bench-python \
 	comparison endurance install setup clean help
 .DEFAULT_GOAL := build
 
@@ -118,6 +118,11 @@ reference: ## the public functions in a browser, from their headers: build/refer
 	@bash tools/setup --reference
 	@mkdir -p build/reference && doxygen docs/reference.doxyfile
 	@echo "$(CURDIR)/build/reference/html/index.html"
+
+docs: ## the documentation as a site for a browser without a network: build/docs/index.html (installs pandoc)
+	@bash tools/setup --docs
+	@mkdir -p build && python3 tools/site build/docs
+	@echo "$(CURDIR)/build/docs/index.html"
 
 fuzz: ## fuzz the readers of models, expressions, tables, meshes, URDF, SDF and MJCF, SECONDS (60) in all
 	@bash tools/setup --fuzz
