@@ -9,10 +9,10 @@ fail() { echo "$1" >&2; exit 1; }
 
 # --- the runtime
 runtime=$build/fmu-linux64.so
-count=$(nm -D --defined-only "$runtime" | grep -c ' fmi[23]' || true)
-others=$(nm -D --defined-only "$runtime" | grep -vc ' fmi[23]' || true)
-[[ $count == 119 && $others == 0 ]] || fail "the runtime exports $count functions of FMI, not 119, and $others others"
 if ! grep -q 'LINKWORK_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then
+    count=$(nm -D --defined-only "$runtime" | grep -c ' fmi[23]' || true)
+    others=$(nm -D --defined-only "$runtime" | grep -vc ' fmi[23]' || true)
+    [[ $count == 119 && $others == 0 ]] || fail "the runtime exports $count functions of FMI, not 119, and $others others"
     needed=$(objdump -p "$runtime" | sed -n 's/ *NEEDED *//p' | sort | tr '\n' ' ')
     [[ $needed =~ ^(ld-linux-x86-64.so.2\ )?libc.so.6\ (libm.so.6\ )?$ ]] || fail "the runtime needs $needed"
     [[ $(stat -c %s "$runtime") -lt 3000000 ]] || fail "the runtime has 3 MB or more"

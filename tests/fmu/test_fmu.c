@@ -4,6 +4,7 @@
  * tolerance of 1e-13; Co-Simulation against lw_simulation bit by bit; FMU states against the same steps taken
  * again; instances on threads against one alone.
  */
+#define _POSIX_C_SOURCE 200809L
 #include "fmu_importer.h"
 #include "problems.h"
 
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void path_of(const char *problem, char *path, size_t size) {
     snprintf(path, size, "%s/problems/%s/model.yaml", LW_SOURCE_DIR, problem);
@@ -365,6 +367,88 @@ static void test_changes_are_those_of_the_model(void **state) {
     importer_close(&fmu);
 }
 
+/* --- an event that stops, an input with a default, calculated and tunable parameters, names ----------------- */
+
+/* A mass falls with a wind whose default is an expression, until it has fallen half a metre. */
+static const char falling[] =
+    "linkwork: 1\n"
+    "parameters: {m: 2 kg, weight: 9 N, half: weight/2, drop: 0.5 m}\n"
+    "inputs: {wind: 3 N*t}\n"
+    "bodies: {load-1: {mass: m, inertia: [1, 1, 1]}}\n"
+    "joints: {rail: {type: prismatic, between: [ground, load-1], axis: [1, 0, 0]}}\n"
+    "gravity: [0, 0, 0]\n"
+    "forces: {pull: {type: drive, joint: rail, force: 2*half + wind}}\n"
+    "outputs: {rail: 2*rail.q}\n"
+    "events: {done: {when: rail.q - drop, direction: up, do: stop}}\n"
+    "run: {end: 2 s, tolerance: 1e-10}\n";
+
+static void test_stop_defaults_and_names(void **state) {
+    (void)state;
+    char path[300];
+    snprintf(path, sizeof path, "fmu-falling-%d.yaml", (int)getpid());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(falling, file);
+    fclose(file);
+    /* x = (9 t^2/2 + 3 t^3/6)/2 = 0.5 by bisection */
+    double low = 0, high = 1;
+    for (int k = 0; k < 60; k++) {
+        const double t = 0.5 * (low + high);
+        if (2.25 * t * t + 0.25 * t * t * t < 0.5)
+            low = t;
+        else
+            high = t;
+    }
+    for (int version = 2; version <= 3; version++) {
+        importer fmu;
+        importer_instance i;
+        double value = 0, stopped = 0;
+        bool ended = false;
+        importer_open(&fmu, path, version, NULL);
+        const unsigned wind = importer_reference(&fmu, "wind"), weight = importer_reference(&fmu, "weight");
+        const unsigned half = importer_reference(&fmu, "half"), output = importer_reference(&fmu, "rail");
+        assert_true(isnan(importer_start(&fmu, "half"))); /* It is calculated. */
+        assert_true(importer_start(&fmu, "wind") == 0 && importer_start(&fmu, "m") == 2);
+        assert_true(importer_instantiate(&fmu, true, &i));
+        assert_int_equal(importer_enter(&i, 0, 2, NAN), 0);
+        assert_int_equal(importer_exit(&i), 0);
+        assert_int_equal(importer_integrate(&i, 0, 2, 1e-2, &stopped), 1);
+        assert_true(fabs(stopped - low) < 1e-9);
+        assert_int_equal(importer_get(&i, wind, &value), 0);
+        assert_true(fabs(value - 3 * stopped) < 1e-9);
+        importer_free(&i);
+        assert_true(importer_instantiate(&fmu, false, &i));
+        assert_int_equal(importer_enter(&i, 0, 2, NAN), 0);
+        assert_int_equal(importer_exit(&i), 0);
+        double t = 0;
+        for (; t < 2 && !ended; t += 0.05) assert_int_equal(importer_step(&i, t, 0.05, &ended), 0);
+        assert_true(ended);
+        assert_int_equal(importer_get(&i, 0, &value), 0); /* time */
+        assert_true(fabs(value - low) < 1e-7);
+        assert_int_equal(importer_get(&i, output, &value), 0);
+        assert_true(fabs(value - 1) < 1e-7);
+        importer_free(&i);
+        /* A tunable parameter moves what follows from it; that cannot be set. */
+        assert_true(importer_instantiate(&fmu, false, &i));
+        assert_int_equal(importer_set(&i, half, 7), 3);
+        assert_int_equal(importer_set(&i, weight, 12), 0);
+        assert_int_equal(importer_enter(&i, 0, 2, NAN), 0);
+        assert_int_equal(importer_get(&i, half, &value), 0);
+        assert_true(value == 6);
+        assert_int_equal(importer_exit(&i), 0);
+        assert_int_equal(importer_set(&i, weight, 10), 0);
+        assert_int_equal(importer_get(&i, half, &value), 0);
+        assert_true(value == 5);
+        assert_int_equal(importer_set(&i, wind, 1), 0);
+        assert_int_equal(importer_step(&i, 0, 0.1, &ended), 0);
+        assert_int_equal(importer_get(&i, importer_reference(&fmu, "rail.q"), &value), 0);
+        assert_true(fabs(value - 0.5 * 11.0 / 2 * 0.01) < 1e-9);
+        importer_free(&i);
+        importer_close(&fmu);
+    }
+    remove(path);
+}
+
 /* --- failures --------------------------------------------------------------------------------------- */
 
 static void test_failures_are_told(void **state) {
@@ -467,6 +551,7 @@ int main(void) {
         cmocka_unit_test(test_exchange_goes_back),
         cmocka_unit_test(test_start_values_hold),
         cmocka_unit_test(test_changes_are_those_of_the_model),
+        cmocka_unit_test(test_stop_defaults_and_names),
         cmocka_unit_test(test_failures_are_told),
         cmocka_unit_test(test_eight_instances_on_four_threads),
         cmocka_unit_test(test_loads_a_hundred_times),
