@@ -288,7 +288,8 @@ static bool emit(parser *p, lw_op op, size_t offset) {
     }
     double value = lw_machine_value(p->code + first, arity + 1, NULL, NULL);
     if (!isfinite(value)) return fail_fold(p, op, p->code + first, value, offset);
-    p->code[first] = (lw_instruction){.value = value, .op = LW_OP_CONSTANT};
+    const bool truth = op == LW_OP_NOT || (op >= LW_OP_LESS && op <= LW_OP_OR);
+    p->code[first] = (lw_instruction){.value = value, .op = LW_OP_CONSTANT, .variable = truth};
     p->length = first + 1;
     return true;
 }

@@ -73,10 +73,10 @@ typedef struct lw_instruction {
         double value;
         const lw_table *table; /* of LW_OP_TABLE; it lives as long as the program */
     };
-    unsigned char op; /* lw_op */
-    unsigned char variable;
-    unsigned char slot; /* of a condition: 1 + the place of its outcome; or 0 */
-    unsigned char uses; /* of a condition: bit k, its operands depend on variable k; LW_KINKS */
+    unsigned char op;       /* lw_op */
+    unsigned char variable; /* its number; of a constant: 1 if it is the outcome of a condition */
+    unsigned char slot;     /* of a condition: 1 + the place of its outcome; or 0 */
+    unsigned char uses;     /* of a condition: bit k, its operands depend on variable k; LW_KINKS */
     int input;
 } lw_instruction;
 

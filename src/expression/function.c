@@ -176,6 +176,7 @@ bool lw_function_is_truth(const lw_function *function, int *entry) {
     if (!function->code || function->length == 0) return false;
     const int op = (int)function->code[function->length - 1].op;
     if (op == LW_OP_INPUT && function->length == 1) *entry = function->code[0].input;
+    if (op == LW_OP_CONSTANT) return function->length == 1 && function->code[0].variable;
     return op == LW_OP_NOT || (op >= LW_OP_LESS && op <= LW_OP_OR);
 }
 

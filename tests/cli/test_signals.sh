@@ -195,3 +195,35 @@ done
 expect 0 run "$work/condition.yaml" --quiet --out "$work/centre.csv" --record "distance(ground, com(m)), distance(com( m ), ground).rate"
 grep -qF 't [s],"distance(ground, com(m)) [m]","distance(com(m), ground).rate [m/s]"' "$work/centre.csv" ||
     fail "names of distances: $(grep '^t' "$work/centre.csv")"
+
+# Conditions on parameters that events set: the events follow at once, in any order of the file; expressions of
+# parameters, conditions of them, and signals. What nothing sets is refused.
+for when in "k - 10" "k > 10" "much" "twice - 20" "not (twice <= 20)"; do
+    for order in "a b c" "c b a"; do
+        cat >"$work/cascade.yaml" <<YAML
+linkwork: 1
+gravity: [0, 0, 0]
+parameters: {F: 1 N, k: 2, twice: 2*k}
+inputs: {u: 0}
+signals: {much: k > 10}
+bodies: {m: {mass: 1, inertia: [1, 1, 1]}}
+joints: {slider: {type: prismatic, between: [ground, m], axis: [1, 0, 0]}}
+forces: {f: {type: drive, joint: slider, force: F}}
+events:
+$(for e in $order; do
+            case $e in
+            a) echo '  a: {when: t - 0.5, do: {set: {u: 5}}}' ;;
+            b) echo '  b: {when: u - 3, do: {set: {k: u + 7}}}' ;;
+            c) echo "  c: {when: \"$when\", do: {set: {F: k}}}" ;;
+            esac
+        done)
+run: {end: 1}
+YAML
+        expect 0 run "$work/cascade.yaml" --json
+        # v = 0.5 with F = 1, then 12 for half a second.
+        json '[e["name"] for e in d["events"]] == ["a", "b", "c"] and close(d["final"]["joints"]["slider"]["v"][0], 6.5, 1e-9)'
+    done
+done
+sed -i 's/when: "not (twice <= 20)"/when: 2*3 - 7/' "$work/cascade.yaml"
+expect 2 check "$work/cascade.yaml"
+says err 'when "2*3 - 7" is always -1 and never passes through zero'

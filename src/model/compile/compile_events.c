@@ -135,13 +135,17 @@ static const lw_function *half_less(lw_compiler *compiler, const lw_event_spec *
     return function_of(compiler, event, "when", text);
 }
 
-static void compile_event(lw_compiler *compiler, const lw_event_spec *event, lw_model_event *out) {
+/* changing: the parameters that events set, as lw_parameters_changing gives them. */
+static void compile_event(lw_compiler *compiler, const lw_event_spec *event, const bool *changing,
+                          lw_model_event *out) {
     out->name = lw_arena_text(compiler->model->arena, event->name ? event->name : "");
     out->place = event->place;
     out->direction = event->direction > 0 ? 1 : event->direction < 0 ? -1 : 0;
     out->action = event->action;
     out->when = function_of(compiler, event, "when", event->when);
-    if (out->when && lw_function_is_constant(out->when))
+    const bool constant = out->when && lw_function_is_constant(out->when) &&
+                          !lw_parameter_affecting(compiler->spec, changing, event->when);
+    if (constant)
         lw_compile_error(compiler, "event", event->name, event->place,
                          "give an expression that passes through zero, e.g. t - 1",
                          "when \"%s\" is always %g and never passes through zero", event->when,
@@ -166,7 +170,9 @@ lw_status lw_compile_events(lw_compiler *compiler) {
     const lw_spec *spec = compiler->spec;
     lw_model *model = compiler->model;
     model->events = LW_NEW(model->arena, lw_model_event, spec->event_count + 1);
-    if (!model->events) return LW_ERROR_MEMORY;
+    bool *changing = LW_NEW(compiler->scratch, bool, spec->parameter_count + spec->table_count + 1);
+    if (!model->events || !changing) return LW_ERROR_MEMORY;
+    (void)lw_parameters_changing(spec, changing);
     for (size_t k = 0; k < spec->event_count; k++) {
         const lw_event_spec *event = &spec->events[k];
         if (!event->name || !event->name[0])
@@ -175,7 +181,7 @@ lw_status lw_compile_events(lw_compiler *compiler) {
             if (event->name && spec->events[j].name && strcmp(event->name, spec->events[j].name) == 0)
                 lw_compile_error(compiler, "event", event->name, event->place, "rename one of them",
                                  "the name is taken twice");
-        compile_event(compiler, event, &model->events[model->event_count++]);
+        compile_event(compiler, event, changing, &model->events[model->event_count++]);
     }
     return lw_arena_failed(model->arena) ? LW_ERROR_MEMORY : LW_OK;
 }
