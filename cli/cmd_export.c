@@ -23,7 +23,7 @@ static int export_c(const cli_command *command, int argc, char **argv) {
         "forward dynamics", "inverse dynamics", "mass matrix", "kinematics", "rates", "derivatives"};
     cli_changes changes = {.any_path = false};
     lw_code_options code = {.forward = false};
-    const char *out = NULL, *real = "double", *name = NULL;
+    const char *out = NULL, *real = "double", *name = NULL, *batch = NULL;
     const cli_option options[] = {
         {"out", "DIR", "the folder for NAME.h, NAME.c and NAME_test.c", "generated", .text = &out},
         {"forward", NULL, "accelerations from forces", NULL, .flag = &code.forward},
@@ -32,6 +32,7 @@ static int export_c(const cli_command *command, int argc, char **argv) {
         {"kinematics", NULL, "places and velocities of all bodies", NULL, .flag = &code.kinematics},
         {"derivatives", NULL, "derivatives of forces and accelerations", NULL, .flag = &code.derivatives},
         {"step", NULL, "steps in time: rk4 and semi-implicit, with --forward", NULL, .flag = &code.step},
+        {"batch", "W", "forward dynamics of 2, 4 or 8 states at a time, in vectors", "4", .text = &batch},
         {"real", "TYPE", "double (if left out) or float", "float", .text = &real},
         {"name", "NAME", "of files and functions; if left out, that of the model", "robot_arm",
          .text = &name},
@@ -49,9 +50,12 @@ static int export_c(const cli_command *command, int argc, char **argv) {
     else if (good && strcmp(real, "double") != 0 && strcmp(real, "float") != 0)
         result =
             cli_say(command, CLI_WRONG, "--real %s is no type of numbers here; give double or float", real);
+    else if (good && batch && strcmp(batch, "2") != 0 && strcmp(batch, "4") != 0 && strcmp(batch, "8") != 0)
+        result = cli_say(command, CLI_WRONG, "--batch %s: give 2, 4 or 8 states at a time", batch);
     else if (good) {
         lw_error error = {0};
         lw_code_summary summary;
+        code.batch = batch ? batch[0] - '0' : 0;
         code.single = strcmp(real, "float") == 0;
         code.name = name;
         const lw_status status = lw_export_c(loaded.model, &code, out, &summary, &error);

@@ -28,6 +28,7 @@ typedef struct lw_code_options {
     bool forward, inverse, mass_matrix, kinematics; /* the functions; none: forward and inverse */
     bool derivatives; /* of forces and accelerations, with forward, inverse and mass matrix */
     bool step;        /* rk4 and semi-implicit, with forward */
+    int batch;        /* states of forward dynamics at a time: 2, 4, 8; 0: one */
     bool single;      /* float in place of double */
     const char *name; /* of files and functions; NULL: that of the model */
 } lw_code_options;

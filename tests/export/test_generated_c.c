@@ -50,6 +50,7 @@ static bool agrees(const lw_model *model, const char *what, bool single, const c
                                      .step = true,
                                      .derivatives = true,
                                      .single = single,
+                                     .batch = single ? 0 : 4,
                                      .name = "m"};
     lw_error error = {0};
     const lw_status status = lw_export_c(model, &options, folder, NULL, &error);

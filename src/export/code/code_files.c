@@ -133,6 +133,10 @@ lw_status code_write_header(code_plan *plan, const char *folder, lw_error *error
     if (plan->step || plan->wanted[CODE_GRADIENTS])
         fprintf(file, "    %s vdot[%d];\n", real, model->nv > 0 ? model->nv : 1);
     if (plan->wanted[CODE_GRADIENTS]) fprintf(file, "    %s mass[%d];\n", real, model->nv * model->nv);
+    if (plan->options.batch)
+        fprintf(file, "    double lanes[%d][%d]; /* of batches */\n    %s_state one;\n",
+                plan->batch_kept > 1 ? plan->batch_kept : 1, plan->options.batch, n);
+    if (plan->options.batch) fprintf(file, "    double part[2][%d];\n", model->nv > 0 ? model->nv : 1);
     fprintf(file, "} %s_workspace;\n\n", n);
     fprintf(file,
             "/* The initial state of the model: coordinates, speeds, inputs, states. */\nvoid "
@@ -180,6 +184,7 @@ lw_status code_write_header(code_plan *plan, const char *folder, lw_error *error
             "int %s_rates(const %s_state *restrict s, %s_state *restrict rates, %s_workspace *restrict w);\n",
             n, n, n, n);
     if (plan->wanted[CODE_GRADIENTS]) code_print_gradients_header(plan, file, real);
+    if (plan->options.batch) code_print_batch_header(plan, file);
     if (plan->step) code_print_step_header(plan, file, real);
     fprintf(file, "\n#ifdef __cplusplus\n}\n#undef restrict\n#endif\n#endif\n");
     return code_close(file, path, error);
@@ -240,6 +245,7 @@ lw_status code_write_source(code_plan *plan, const char *folder, lw_error *error
         if (plan->wanted[k]) code_print_routine(&w, &plan->routines[k]);
     if (plan->wanted[CODE_GRADIENTS]) code_print_gradients(plan, &w);
     if (plan->step) code_print_steps(plan, &w);
+    if (plan->options.batch) code_print_batch(plan, file);
     const lw_status status = code_close(file, path, error);
     return plan->graph.failed ? lw_out_of_memory(error) : status;
 }

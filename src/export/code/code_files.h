@@ -26,6 +26,7 @@ typedef struct code_plan {
     code_graph graph;
     bool wanted[CODE_ROUTINES], step;
     code_routine routines[CODE_ROUTINES];
+    int batch_kept;
     bool composite; /* forward dynamics by the mass matrix */
 } code_plan;
 
@@ -46,6 +47,12 @@ typedef struct code_reference_state {
 /* The same step by the library: q, v and user states behind it into out. */
 lw_status code_reference_step(const lw_model *model, lw_data *data, const code_reference_state *from,
                               const double *tau, double h, bool semi_implicit, double *out, lw_error *error);
+
+/* --- code_batch.c --------------------------------------------------------------------------------- */
+
+void code_print_batch_header(const code_plan *plan, FILE *file);
+/* After the functions of one state; sets how many values it keeps. */
+void code_print_batch(code_plan *plan, FILE *file);
 
 /* --- code_gradients.c ----------------------------------------------------------------------------- */
 

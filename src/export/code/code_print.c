@@ -68,6 +68,33 @@ void code_mark(const code_graph *g, const code_routine *routine, bool *live) {
             live[code_operand(g, n, k)] = true;
 }
 
+/* Can the angle be computed from arguments by products and sums alone? */
+static bool is_early(const code_graph *g, code_node n) {
+    const code_op op = (code_op)g->nodes[n].op;
+    if (op > CODE_MULTIPLY) return false;
+    for (int k = 0; k < code_arity(op); k++)
+        if (!is_early(g, code_operand(g, n, k))) return false;
+    return true;
+}
+
+bool code_routine_is_arithmetic(const code_graph *g, const code_routine *routine) {
+    bool *live = calloc((size_t)g->count + 1, sizeof *live), good = live != NULL;
+    if (live) code_mark(g, routine, live);
+    for (int n = 0; n < g->count && good; n++) {
+        const code_op op = (code_op)g->nodes[n].op;
+        if (!live[n] || op <= CODE_DIVIDE) continue;
+        /* the sines and cosines of angles, both of each */
+        const code_operation *o = &g->nodes[n];
+        bool paired = false;
+        for (int m = 0; m < g->count && !paired && (op == CODE_SIN || op == CODE_COS); m++)
+            paired =
+                live[m] && g->nodes[m].op == (op == CODE_SIN ? CODE_COS : CODE_SIN) && g->nodes[m].a == o->a;
+        good = paired && is_early(g, o->a);
+    }
+    free(live);
+    return good;
+}
+
 bool code_routine_count(code_graph *g, code_routine *routine) {
     bool *live = calloc((size_t)g->count + 1, sizeof *live);
     if (!live) g->failed = true;
@@ -233,14 +260,15 @@ static void print_input(code_writer *w, const code_operation *o) {
     static const char *const names[CODE_ARRAYS] = {
         [CODE_Q] = "s->q",           [CODE_V] = "s->v",    [CODE_INPUTS] = "s->inputs",
         [CODE_STATES] = "s->states", [CODE_FORCE] = "tau", [CODE_RATE] = "vdot"};
-    const char *load = w->lanes > 1 ? w->prefix : "", *open = w->lanes > 1 ? "_load(" : "",
-               *close = w->lanes > 1 ? ")" : "";
+    const bool lanes = w->lanes > 1;
+    if (lanes) fprintf(w->file, "%s_FROM(", w->upper);
     if (o->a == CODE_TIME)
-        fprintf(w->file, w->lanes > 1 ? "%s%ss->t%s" : "%s%ss->t%s", load, open, close);
+        fprintf(w->file, "s->t");
     else if (o->a == CODE_PARAMETERS)
         fprintf(w->file, "s->parameters.%s", w->parameter_names[o->b]);
     else
-        fprintf(w->file, "%s%s%s[%d]%s", load, open, names[o->a], o->b, close);
+        fprintf(w->file, "%s[%d]", names[o->a], o->b);
+    if (lanes) fputc(')', w->file);
 }
 
 static const char *const calls[CODE_OPS] = {
@@ -280,7 +308,7 @@ static void print_expression(code_writer *w, const schedule *s, code_node n, int
     case CODE_CONSTANT:
         code_print_number(w, o.value, text);
         if (w->lanes > 1 && outer == 0)
-            fprintf(file, "%s_fill(%s)", w->prefix, text);
+            fprintf(file, "(%s){0} + %s", w->real, text);
         else
             fprintf(file, text[0] == '-' && outer > 0 ? "(%s)" : "%s", text);
         return;
@@ -322,10 +350,7 @@ static void print_expression(code_writer *w, const schedule *s, code_node n, int
         fprintf(file, ", %d)", o.c);
         return;
     default:
-        if (w->lanes > 1)
-            fprintf(file, "%s_%s(", w->prefix, calls[o.op]);
-        else
-            fprintf(file, "%s%s(", calls[o.op], suffix);
+        fprintf(file, "%s%s(", calls[o.op], suffix);
     }
     for (int k = 0; k < code_arity((code_op)o.op); k++) {
         if (k) fputs(", ", file);
@@ -349,13 +374,25 @@ static void print_reads(code_writer *w, const schedule *s, code_node n, int part
     if (s->own[n]) {
         if (s->part[n] < part && read[n] != part + 1) {
             read[n] = part + 1;
-            fprintf(w->file, "    const %s a%d = w->%s[%d];\n", w->real, s->name[n],
-                    w->lanes > 1 ? "lanes" : "x", s->slot[n]);
+            if (w->lanes > 1)
+                fprintf(w->file, "    const %s a%d = %s_FROM(w->lanes[%d]);\n", w->real, s->name[n], w->upper,
+                        s->slot[n]);
+            else
+                fprintf(w->file, "    const %s a%d = w->x[%d];\n", w->real, s->name[n], s->slot[n]);
         }
         return;
     }
     for (int k = 0; k < code_arity((code_op)w->g->nodes[n].op); k++)
         print_reads(w, s, code_operand(w->g, n, k), part, read);
+}
+
+/* Stores a value for later parts. */
+static void print_keep(code_writer *w, const schedule *s, int n) {
+    if (s->slot[n] < 0) return;
+    if (w->lanes > 1)
+        fprintf(w->file, "    %s_TO(w->lanes[%d]) = a%d;\n", w->upper, s->slot[n], s->name[n]);
+    else
+        fprintf(w->file, "    w->x[%d] = a%d;\n", s->slot[n], s->name[n]);
 }
 
 static void print_statement(code_writer *w, const schedule *s, int n, int partner, int part, int *read) {
@@ -373,15 +410,6 @@ static void print_statement(code_writer *w, const schedule *s, int n, int partne
     fprintf(w->file, "    const %s a%d = ", w->real, s->name[n]);
     print_expression(w, s, n, part, 0);
     fprintf(w->file, ";\n");
-}
-
-/* Can the angle be computed from arguments by products and sums alone? */
-static bool is_early(const code_graph *g, code_node n) {
-    const code_op op = (code_op)g->nodes[n].op;
-    if (op > CODE_MULTIPLY) return false;
-    for (int k = 0; k < code_arity(op); k++)
-        if (!is_early(g, code_operand(g, n, k))) return false;
-    return true;
 }
 
 /* The text of such an angle, without names. */
@@ -431,24 +459,31 @@ static bool skip_angles(const code_graph *g, const code_routine *routine, const 
 }
 
 static void print_turns(code_writer *w, const schedule *s, bool *done) {
-    const int count = (s->early_count + 3) / 4 * 4;
+    const int lanes = w->lanes, count = (lanes * s->early_count + 3) / 4 * 4;
+    const char *type = w->single ? "float" : "double";
     if (count == 0) return;
-    fprintf(w->file, "    %s sine[%d], cosine[%d];\n    const %s angle[%d] = {", w->real, count, count,
-            w->real, count);
-    for (int k = 0, at = 0; k < s->count; k++) {
-        const int n = s->order[k];
-        if (!s->early[n] || w->g->nodes[n].op != CODE_SIN) continue;
-        fputs(at == 0 ? "" : at % 6 ? ", " : ",\n        ", w->file);
-        print_early(w, s, w->g->nodes[n].a);
-        at++;
-    }
-    fprintf(w->file, "};\n    %s_turns(angle, sine, cosine, %d);\n", w->prefix, count);
+    fprintf(w->file, "    %s sine[%d], cosine[%d], angle[%d] = {0};\n", type, count, count, count);
     for (int k = 0; k < s->count; k++) {
         const int n = s->order[k];
+        if (!s->early[n] || w->g->nodes[n].op != CODE_SIN) continue;
+        if (lanes > 1)
+            fprintf(w->file, "    %s_TO(&angle[%d]) = ", w->upper, lanes * (s->early[n] - 1));
+        else
+            fprintf(w->file, "    angle[%d] = ", s->early[n] - 1);
+        print_early(w, s, w->g->nodes[n].a);
+        fprintf(w->file, ";\n");
+    }
+    fprintf(w->file, "    %s_turns(angle, sine, cosine, %d);\n", w->prefix, count);
+    for (int k = 0; k < s->count; k++) {
+        const int n = s->order[k];
+        const char *from = w->g->nodes[n].op == CODE_SIN ? "sine" : "cosine";
         if (!s->early[n]) continue;
-        fprintf(w->file, "    const %s a%d = %s[%d];\n", w->real, s->name[n],
-                w->g->nodes[n].op == CODE_SIN ? "sine" : "cosine", s->early[n] - 1);
-        if (s->slot[n] >= 0) fprintf(w->file, "    w->x[%d] = a%d;\n", s->slot[n], s->name[n]);
+        if (lanes > 1)
+            fprintf(w->file, "    const %s a%d = %s_FROM(&%s[%d]);\n", w->real, s->name[n], w->upper, from,
+                    lanes * (s->early[n] - 1));
+        else
+            fprintf(w->file, "    const %s a%d = %s[%d];\n", w->real, s->name[n], from, s->early[n] - 1);
+        print_keep(w, s, n);
         done[n] = true;
     }
 }
@@ -456,8 +491,9 @@ static void print_turns(code_writer *w, const schedule *s, bool *done) {
 static void print_head(code_writer *w, const code_routine *routine, int part, bool last) {
     const char *state = w->lanes > 1 ? "_states" : "_state", *batch = w->lanes > 1 ? "_batch" : "";
     if (last)
-        fprintf(w->file, "int %s_%s%s(const %s%s *restrict s, %s%s_workspace *restrict w) {\n", w->prefix,
-                routine->name, batch, w->prefix, state, routine->parameters, w->prefix);
+        fprintf(w->file, "%sint %s_%s%s(const %s%s *restrict s, %s%s_workspace *restrict w) {\n",
+                w->lanes > 1 ? "static " : "", w->prefix, routine->name, batch, w->prefix, state,
+                routine->parameters, w->prefix);
     else
         fprintf(w->file, "%s_PART int %s_%s%s_%d(const %s%s *restrict s, %s%s_workspace *restrict w) {\n",
                 w->upper, w->prefix, routine->name, batch, part + 1, w->prefix, state, routine->parameters,
@@ -467,7 +503,6 @@ static void print_head(code_writer *w, const code_routine *routine, int part, bo
 static void print_part(code_writer *w, const code_routine *routine, const schedule *s, const int *other,
                        int part, int *from, int *read, bool *done) {
     char text[40];
-    const char *store = w->lanes > 1 ? "lanes" : "x";
     int k = *from;
     for (; k < s->count; k++) {
         const int n = s->order[k];
@@ -478,11 +513,8 @@ static void print_part(code_writer *w, const code_routine *routine, const schedu
         print_statement(w, s, n, partner, part, read);
         done[n] = true;
         if (partner >= 0) done[partner] = true;
-        for (int twice = 0; twice < 2; twice++) {
-            const int m = twice ? partner : n;
-            if (m >= 0 && s->slot[m] >= 0)
-                fprintf(w->file, "    w->%s[%d] = a%d;\n", store, s->slot[m], s->name[m]);
-        }
+        print_keep(w, s, n);
+        if (partner >= 0) print_keep(w, s, partner);
     }
     *from = k;
     for (int i = 0; i < routine->pivot_count && w->lanes == 1; i++) {
@@ -498,9 +530,9 @@ static void print_part(code_writer *w, const code_routine *routine, const schedu
         const bool leaf = !s->own[n];
         if ((leaf ? s->parts - 1 : s->part[n]) != part) continue;
         if (w->lanes > 1) {
-            fprintf(w->file, "    %s_store(%s, ", w->prefix, routine->outputs[i].place);
+            fprintf(w->file, "    %s_TO(%s) = ", w->upper, routine->outputs[i].place);
             print_operand(w, s, n, part, 0);
-            fprintf(w->file, ");\n");
+            fprintf(w->file, ";\n");
         } else {
             fprintf(w->file, "    %s = ", routine->outputs[i].place);
             print_operand(w, s, n, part, 0);
@@ -545,7 +577,7 @@ void code_print_routine(code_writer *w, code_routine *routine) {
             else
                 at[g->nodes[n].a] = n + 1;
         }
-        if (w->lanes == 1) gather_turns(g, &s, other);
+        gather_turns(g, &s, other);
         settle_parts(g, routine, &s);
         routine->kept = assign_slots(g, &s);
         routine->parts = s.parts;

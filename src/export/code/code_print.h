@@ -41,6 +41,8 @@ typedef struct code_writer {
 void code_routine_add(code_routine *routine, code_graph *g, code_node node, const char *format, ...)
     LW_PRINTF(4, 5);
 void code_routine_destroy(code_routine *routine);
+/* Does it consist of arithmetic, and of sines and cosines of joints' angles, alone? */
+bool code_routine_is_arithmetic(const code_graph *g, const code_routine *routine);
 /* Counts the operations of a routine, with the additions. */
 bool code_routine_count(code_graph *g, code_routine *routine);
 /* Prints the routine. Afterwards routine->kept is the number of values that it keeps in the workspace. */

@@ -249,6 +249,24 @@ static void print_checks(code_plan *plan, const code_writer *w, int number, doub
             fprintf(file, "    wrong += differs(rates.states, rates_%d + %d, %d, usual);\n", number,
                     model->nq, model->values.state_count);
     }
+    if (plan->options.batch) {
+        const int lanes = plan->options.batch;
+        fprintf(file, "    for (i = 0; i < %d; i++) {\n        all.t[i] = s.t;\n", lanes);
+        for (int k = 0; k < 4; k++)
+            if (members[k].count)
+                fprintf(file, "        for (k = 0; k < %d; k++) all.%s[k][i] = s.%s[k];\n", members[k].count,
+                        members[k].member, members[k].member);
+        fprintf(file, "        for (k = 0; k < %d; k++) batch_tau[k][i] = tau_%d[k];\n    }\n", model->nv,
+                number);
+        fprintf(
+            file,
+            "    wrong += %s_forward_batch(&all, (const double (*)[%d])batch_tau, batch_vdot, &w) != 0;\n", n,
+            lanes);
+        fprintf(file,
+                "    for (i = 0; i < %d; i++) {\n        for (k = 0; k < %d; k++) x[k] = batch_vdot[k][i];\n"
+                "        wrong += differs(x, forward_%d, %d, %s);\n    }\n",
+                lanes, model->nv, number, model->nv, forward);
+    }
     if (plan->wanted[CODE_GRADIENTS]) {
         const int size = model->nv * model->nv;
         fprintf(file, "    wrong += %s_inverse_derivatives(&s, vdot_%d, x, y, &w) != 0;\n", n, number);
@@ -306,10 +324,15 @@ lw_status code_write_test(code_plan *plan, const char *folder, lw_error *error) 
             w.real, most > 0 ? most : 1);
     if (plan->wanted[CODE_KINEMATICS])
         fprintf(file, "static %s_body bodies[%s_BODIES];\n", plan->name, plan->upper);
+    if (plan->options.batch)
+        fprintf(file, "static %s_states all;\nstatic double batch_tau[%d][%d], batch_vdot[%d][%d];\n",
+                plan->name, plan->model->nv, plan->options.batch, plan->model->nv, plan->options.batch);
     if (plan->wanted[CODE_GRADIENTS]) fprintf(file, "static %s y[%d];\n", w.real, most);
     if (plan->wanted[CODE_RATES]) fprintf(file, "static %s_state rates;\n", plan->name);
-    fprintf(file, "\nint main(void) {\n    int wrong = 0, k;\n    %s_start(&s);\n    (void)k, (void)x;\n",
-            plan->name);
+    fprintf(
+        file,
+        "\nint main(void) {\n    int wrong = 0, k, i;\n    %s_start(&s);\n    (void)k, (void)i, (void)x;\n",
+        plan->name);
     for (int k = 0; k < CASES; k++) print_checks(plan, &w, k, times[k], noises[k]);
     fprintf(file, "    return wrong;\n}\n");
     const lw_status closed = code_close(file, path, error);

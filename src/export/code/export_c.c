@@ -169,9 +169,10 @@ lw_status lw_export_c(const lw_model *model, const lw_code_options *options, con
     char room[2][96];
     if (options) plan.options = *options;
     lw_code_options *o = &plan.options;
-    if (!o->forward && !o->inverse && !o->mass_matrix && !o->kinematics && !o->step && !o->derivatives)
+    if (!o->forward && !o->inverse && !o->mass_matrix && !o->kinematics && !o->step && !o->derivatives &&
+        o->batch == 0)
         o->forward = o->inverse = true;
-    o->forward |= o->step || o->derivatives;
+    o->forward |= o->step || o->derivatives || o->batch > 0;
     o->inverse |= o->derivatives;
     o->mass_matrix |= o->derivatives;
     plan.step = o->step && model->nq > 0;
@@ -181,6 +182,9 @@ lw_status lw_export_c(const lw_model *model, const lw_code_options *options, con
     plan.wanted[CODE_KINEMATICS] = o->kinematics;
     plan.wanted[CODE_GRADIENTS] = o->derivatives && model->nv > 0;
     plan.wanted[CODE_RATES] = model->nq > 0 && o->forward;
+    if (o->batch && ((o->batch != 2 && o->batch != 4 && o->batch != 8) || o->single))
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a batch of 2, 4 or 8 states in double",
+                       "a batch of %d%s is not generated", o->batch, o->single ? " in float" : "");
     lw_status status = choose_name(&plan, error);
     if (status == LW_OK) status = lw_only_trees(model, error);
     if (status == LW_OK && o->derivatives && plan.dynamics->idle_count > 0)
