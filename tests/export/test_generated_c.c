@@ -48,7 +48,8 @@ static bool agrees(const lw_model *model, const char *what, bool single, const c
                                      .mass_matrix = true,
                                      .kinematics = true,
                                      .step = true,
-                                     .derivatives = true,
+                                     /* of large models it is millions of characters */
+                                     .derivatives = lw_model_v_size(model) <= 20,
                                      .single = single,
                                      .batch = single ? 0 : 4,
                                      .name = "m"};
