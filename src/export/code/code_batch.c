@@ -80,6 +80,7 @@ void code_print_batch(code_plan *plan, FILE *file) {
     writer.real = type;
     vector.parameters = parameters;
     vector.name = "forward_vector";
+    vector.pivot_count = 0; /* what is not finite shows in the results */
     code_print_routine(&writer, &vector);
     plan->batch_kept = vector.kept;
     fprintf(file,
