@@ -3,7 +3,8 @@
  * A function is a program (expression_machine.h) or one table (table.h) of variable number 0.
  *
  * Integrals of sums and multiples of tables, of the integration variable and of constants are closed forms.
- * Those of other expressions: the range is divided at the knots in it, where there are not too many.
+ * Those of other expressions: the range is divided at the knots in it, where there are at most 4096,
+ * so that a detent by mod(x, T) that is turned many times has the right energy.
  * Gauss-Kronrod 7-15 on each interval, with the error estimate of QUADPACK; intervals whose error is too
  * large are halved, on a stack of fixed size. There is no node in the outermost 0.4 % at either end, where
  * the force of a contact that has just begun would be missed. The polynomial through the 15 nodes is
@@ -247,7 +248,7 @@ double lw_function_look(const lw_function *function, const double *variables, co
 
 /* --- integrals ------------------------------------------------------------------------------------ */
 
-enum { HALVINGS = 48, INTERVALS = 4000, MOST_DIVISIONS = 256 };
+enum { HALVINGS = 48, INTERVALS = 4000, MOST_DIVISIONS = 256, MOST_KNOTS = 4096 };
 
 /* Node 0 is the centre, nodes 1..7 are to the right of it; the Gauss rule has the even ones. */
 static const double node[8] = {0.0,
@@ -384,14 +385,14 @@ static bool integrate_exactly(const lw_function *function, double from, double t
 typedef struct divisions {
     double from, to;
     double at[MOST_DIVISIONS];
-    int count; /* more than MOST_DIVISIONS: there are too many */
+    int count; /* more than MOST_DIVISIONS: the others are not listed; more than MOST_KNOTS: too many */
 } divisions;
 
 static void divide_at(const lw_knot *knot, void *context) {
     divisions *d = context;
     const double low = fmin(d->from, d->to), high = fmax(d->from, d->to);
     double k = knot->period > 0 ? ceil((low - knot->at) / knot->period) : 0;
-    for (; d->count <= MOST_DIVISIONS; k++) {
+    for (; d->count <= MOST_KNOTS; k++) {
         const double at = knot->at + k * knot->period;
         if (at > low && at < high) {
             if (d->count < MOST_DIVISIONS) d->at[d->count] = at;
@@ -431,24 +432,35 @@ static double integrate_adaptively(const lw_function *function, double a, double
     return area;
 }
 
+/* From a to b > a, knot by knot; a range with more knots than a list holds is halved. */
+static double integrate_ascending(const lw_function *function, double a, double b, const double *variables) {
+    divisions d = {.from = a, .to = b};
+    lw_function_knots(function, 0, divide_at, &d);
+    const double centre = 0.5 * (a + b);
+    if (d.count > MOST_KNOTS || (d.count > MOST_DIVISIONS && !(a < centre && centre < b)))
+        return integrate_adaptively(function, a, b, variables);
+    if (d.count > MOST_DIVISIONS)
+        return integrate_ascending(function, a, centre, variables) +
+               integrate_ascending(function, centre, b, variables);
+    for (int k = 1; k < d.count; k++) /* Few, and nearly in order. */
+        for (int j = k; j > 0 && d.at[j] < d.at[j - 1]; j--) {
+            const double later = d.at[j - 1];
+            d.at[j - 1] = d.at[j], d.at[j] = later;
+        }
+    double area = 0;
+    for (int k = 0; k <= d.count; k++) {
+        const double left = k == 0 ? a : d.at[k - 1], right = k == d.count ? b : d.at[k];
+        if (!(left >= right)) area += integrate_adaptively(function, left, right, variables);
+    }
+    return area;
+}
+
 double lw_function_integral(const lw_function *function, double a, double b, const double *variables) {
     double area;
     if (a == b) return 0;
     if (!function->code) return lw_table_integral(function->table, a, b);
     if (lw_function_is_constant(function)) return function->code[0].value * (b - a);
-    if (!function->tables) return integrate_adaptively(function, a, b, variables);
-    if (integrate_exactly(function, a, b, variables, &area)) return area;
-    divisions d = {.from = a, .to = b};
-    lw_function_knots(function, 0, divide_at, &d);
-    if (d.count > MOST_DIVISIONS) return integrate_adaptively(function, a, b, variables);
-    for (int k = 1; k < d.count; k++) /* Few, and nearly in order. */
-        for (int j = k; j > 0 && (d.at[j] < d.at[j - 1]) == (a < b); j--) {
-            const double later = d.at[j - 1];
-            d.at[j - 1] = d.at[j], d.at[j] = later;
-        }
-    area = 0;
-    for (int k = 0; k <= d.count; k++)
-        area +=
-            integrate_adaptively(function, k == 0 ? a : d.at[k - 1], k == d.count ? b : d.at[k], variables);
-    return area;
+    if (function->tables && integrate_exactly(function, a, b, variables, &area)) return area;
+    return a < b ? integrate_ascending(function, a, b, variables)
+                 : -integrate_ascending(function, b, a, variables);
 }

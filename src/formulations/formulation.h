@@ -169,6 +169,9 @@ typedef struct lw_formulation {
     /* Leaves the current interval: from t on the equations are decided anew at every state. It is called when
      * events accumulate. */
     void (*release)(lw_method *method, double t);
+    /* For a run by another method that starts from (q, v): fails with a message if this is a singular
+     * position from which no motion leads out, or more than one. NULL: not available. */
+    lw_status (*leads_out)(lw_method *method, double t, const double *q, const double *v, lw_error *error);
     /* For a run by the method called `other`, with steps up to `step`: fails with a message if a moving loop
      * has come to a singular position, where the continuation is defined by the limit along the motion only.
      * stuck: the run makes no progress, so that positions farther away count too. NULL: not available. */

@@ -148,7 +148,8 @@ static lw_status start(lw_simulation *s, lw_error *error) {
     for (int k = 0; k < s->work_count; k++) s->y[lw_simulation_works_at(s) + k] = s->first_works[k];
     take_state(s, s->plan.options.start, s->plan.q, s->plan.v);
     s->scales = (lw_scales){0};
-    status = lw_simulation_begin(s, error);
+    status = lw_passage_begin(&s->passage, s->model, &s->method_options, s->t, s->q, s->v, error);
+    if (status == LW_OK) status = lw_simulation_begin(s, error);
     if (status != LW_OK) return status;
     s->initial = lw_simulation_energy(s);
     s->lowest = s->initial.potential;

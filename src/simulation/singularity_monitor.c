@@ -1,4 +1,9 @@
-/* singularity_monitor.c - detects that a run approaches a singular position that its method cannot pass.
+/* singularity_monitor.c - detects that a run starts in a singular position from which no motion leads out, or
+ * more than one, or that it approaches a singular position that its method cannot pass.
+ *
+ * At the start the rows are dependent there, and accelerations that satisfy the equations need not be those
+ * of any motion: a flat parallelogram at rest can leave on two branches, and on neither with the
+ * accelerations that its dependent rows allow. Method rcr looks at the second order, for all methods.
  *
  * At a distance of delta rad a loop that is open by e, if only by rounding, has accelerations with an error
  * of e / delta^3 (docs/theory/rcr.md, section 5). An integrator then takes ever shorter steps, each of which
@@ -16,8 +21,8 @@
  *
  * Limits    Mechanisms to which rcr does not apply are not monitored; nor is a run by fixed steps, which
  *           passes or not by chance.
- * Cost      a factorisation of the rows after each short step, otherwise nothing. The method rcr is created
- *           at the first short step.
+ * Cost      the creation of the method rcr and a few of its calls at the start, and a factorisation of the
+ *           rows after each short step.
  */
 #include "simulation/singularity_monitor.h"
 
@@ -41,16 +46,27 @@ bool lw_passage_due(lw_passage *p, double h) {
     return p->watches && (stuck || (p->shorts > 0 && !p->formulation->passes));
 }
 
+/* Creates the method rcr, if that is not done; returns whether it is there. */
+static bool has_rcr(lw_passage *p, const lw_model *merged, const lw_method_options *options) {
+    const lw_formulation *rcr = lw_formulation_find("rcr");
+    if (p->rcr || !p->watches) return p->rcr;
+    if (rcr->applies(merged, NULL) != LW_OK || rcr->create(merged, options, &p->rcr, NULL) != LW_OK)
+        p->watches = false, p->rcr = NULL;
+    return p->rcr;
+}
+
+lw_status lw_passage_begin(lw_passage *p, const lw_model *model, const lw_method_options *options, double t,
+                           const double *q, const double *v, lw_error *error) {
+    const lw_method_options own = {
+        .inputs = options->inputs, .states = options->states, .force = options->force};
+    if (!has_rcr(p, lw_merged(model), &own)) return LW_OK;
+    return p->rcr->formulation->leads_out(p->rcr, t, q, v, error);
+}
+
 lw_status lw_passage_look(lw_passage *p, const lw_model *model, double t, const double *q, const double *v,
                           lw_error *error) {
-    const lw_formulation *rcr = lw_formulation_find("rcr");
     const lw_method_options options = {0};
-    if (!p->rcr) {
-        model = lw_merged(model);
-        if (rcr->applies(model, NULL) != LW_OK || rcr->create(model, &options, &p->rcr, NULL) != LW_OK)
-            p->watches = false, p->rcr = NULL;
-        if (!p->watches) return LW_OK;
-    }
+    if (!has_rcr(p, lw_merged(model), &options)) return LW_OK;
     return p->rcr->formulation->blocked(p->rcr, t, q, v, p->longest, p->shorts >= STUCK, p->formulation->name,
                                         error);
 }

@@ -163,6 +163,9 @@ static void test_integrals(void **state) {
         {"step5(x, 0, 0, 1, 1)", -3, 4, 3.5, 3.5},
         {"exp(-(x/0.01)^2)", -1, 1, 0.017724538509055159, 0.0178},
         {"1e-200*x", 0, 2, 2e-200, 2e-200},
+        {"mod(x, 0.001)", 0, 0.1, 5e-5, 5e-5},           /* more jumps than halvings could find */
+        {"mod(x, 1) - 0.5", 0, 1000.25, -0.09375, 1000}, /* rounding of the arguments */
+        {"if(mod(x, 0.1) < 0.05, 3, -1)*y", 0, -60, -120, 240},
     };
     static const char *const names[] = {"x", "y"};
     lw_arena *arena = lw_arena_create(NULL);

@@ -725,6 +725,7 @@ const lw_formulation lw_formulation_rcr = {
     .derivative = lw_loop_method_derivative,
     .archive = archive,
     .project = project,
+    .leads_out = lw_rcr_leads_out,
     .blocked = lw_rcr_blocked,
     .violation = lw_loop_method_violation,
     .expense = expense,

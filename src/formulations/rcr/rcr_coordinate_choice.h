@@ -117,6 +117,9 @@ const char *lw_choice_closing(const lw_choice *c, int loop);
 /* The choice of an instance of the method rcr (rcr.c); and a choice made for a position at rest. */
 lw_choice *lw_rcr_choice(lw_method *method);
 lw_status lw_rcr_choose(lw_method *method, double t, const double *q, lw_error *error);
+/* For a simulation by another method that starts from (q, v): fails with a message if no motion leads out of
+ * this state, or more than one. */
+lw_status lw_rcr_leads_out(lw_method *rcr, double t, const double *q, const double *v, lw_error *error);
 /* For a simulation by another method, with steps up to `step`: fails with a message if a moving loop has come
  * to a singular position, where the continuation is defined by the limit along the motion only. A position
  * counts as singular below 1e-4 of the widest pivot, or below 0.015 if the steps have become stuck. */

@@ -6,8 +6,9 @@
  * rest whose accelerations a, with one more degree of freedom, have x'g(a) != 0, and a simulation that comes
  * to rest in this way. Every message names the joint or constraint that closes the loop.
  *
- * Simulations by other methods, which cannot pass through, ask here whether they have come to such a
- * position.
+ * Simulations by other methods ask here, too, before their first step, because their equations, whose rows
+ * are dependent there, take accelerations with which no motion leads out, and rounding then decides; and
+ * later, as they cannot pass through, whether they have come to such a position.
  *
  * Source   docs/theory/rcr.md, 5, singular positions.
  * Cost     a few calls at the start, and after steps that end in a singular position.
@@ -132,13 +133,19 @@ static lw_status undecided(lw_rcr *m, double t, double slack, double reach, doub
     return status;
 }
 
-lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error) {
+/* Fails if no motion leads out of the state in data, or more than one; *told: this is the reason, and not
+ * that the equations have no solution. */
+static lw_status look_at_start(lw_rcr *m, double t, bool *told, lw_error *error) {
     const double gap = 1e-6; /* m, rad. */
+    *told = false;
     lw_status status = lw_rcr_run(m, t, NULL, error);
     if (status != LW_OK || m->loop_base.rows->count == 0) return status;
+    /* With as many independent rows as anywhere they miss rounding only, where forces are in balance. */
+    if (m->based && !(m->owned && m->crossing.narrow == 0)) return LW_OK;
     int loop = unsatisfied(m);
     for (int r = 0; r < m->loop_base.rows->count; r++) /* Gaps have other consequences. */
         if (fabs(m->loop_base.rows->phi[r]) > gap) return LW_OK;
+    *told = loop >= 0;
     if (loop >= 0)
         return singular_position(m, loop, "starts in",
                                  "give velocities with which it can go on, or start beside this position",
@@ -146,9 +153,26 @@ lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error) {
     const double slight = noticeable * largest_acceleration(m);
     status = undecided(m, t, slight, 0, slight, &loop, error);
     if (status != LW_OK || loop < 0) return status;
+    *told = true;
     return singular_position(m, loop, "starts in", "give velocities, or start beside this position",
                              "and more than one motion leads out of it: which one is not determined at rest",
                              error);
+}
+
+lw_status lw_rcr_look_at_start(lw_rcr *m, double t, lw_error *error) {
+    bool told;
+    return look_at_start(m, t, &told, error);
+}
+
+lw_status lw_rcr_leads_out(lw_method *base, double t, const double *q, const double *v, lw_error *error) {
+    lw_rcr *m = (lw_rcr *)base;
+    lw_error reason;
+    bool told;
+    lw_take_state(base->model, m->loop_base.data, t, q, v);
+    lw_status status = look_at_start(m, t, &told, &reason);
+    if (!told) return LW_OK;
+    if (error) *error = reason;
+    return status;
 }
 
 lw_status lw_rcr_look_at_rest(lw_rcr *m, double t, lw_error *error) {
