@@ -109,7 +109,8 @@ static void print_table(code_writer *w, int number) {
 static void print_turns(const code_writer *w) {
     FILE *file = w->file;
     const char *p = w->prefix, *r = w->real;
-    fprintf(file, "static void %s_turns(const %s *x, %s *s, %s *c, int count) {\n    int k;\n", p, r, r, r);
+    fprintf(file, "static inline void %s_turns(const %s *x, %s *s, %s *c, int count) {\n    int k;\n", p, r,
+            r, r);
     if (!w->single)
         fprintf(
             file,
