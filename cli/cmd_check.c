@@ -44,7 +44,7 @@ static void check_run_alone(const cli_command *command, const cli_list *texts, c
     lw_setting settings[CLI_LIST_MAX] = {0};
     lw_spec *spec = NULL;
     lw_model *model = NULL;
-    if (cli_split_settings(command, texts, settings) == CLI_DONE &&
+    if (loaded->path != cli_input_name && cli_split_settings(command, texts, settings) == CLI_DONE &&
         lw_read_run(loaded->path, settings, (size_t)texts->count, &spec) == LW_OK &&
         lw_model_compile(spec, NULL, NULL, &model) == LW_OK)
         check_run(loaded, model);
@@ -223,9 +223,10 @@ static lw_report *check_as_part(const cli_command *command, const cli_changes *c
     lw_spec *spec = NULL;
     lw_report *lacks = NULL;
     if (cli_split_settings(command, &changes->settings, settings) == CLI_DONE) {
-        const lw_read_options options = {.settings = settings,
-                                         .setting_count = (size_t)changes->settings.count,
-                                         .any_path = changes->any_path};
+        lw_read_options options = {.settings = settings,
+                                   .setting_count = (size_t)changes->settings.count,
+                                   .any_path = changes->any_path};
+        if (loaded->path == cli_input_name) (void)cli_read_input(command, &options.text, &options.length);
         if (lw_read_model_with(loaded->path, &options, NULL, &spec) == LW_OK &&
             lw_spec_run(spec)->place.line == 0)
             lacks = lacks_of(spec, loaded->report);
@@ -262,24 +263,19 @@ static void json_place(json *j, const char *key, int number) {
         json_text(j, key, NULL);
 }
 
-static void print_json(const lw_error *const *faults, size_t count) {
-    json j;
-    json_begin(&j, stdout);
-    json_array(&j, NULL);
+static void json_faults(json *j, const lw_error *const *faults, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const lw_error *fault = faults[i];
-        json_object(&j, NULL);
-        json_text(&j, "severity", fault->severity == LW_SEVERITY_WARNING ? "warning" : "error");
-        json_text(&j, "file", fault->file);
-        json_place(&j, "line", fault->place.line);
-        json_place(&j, "column", fault->place.column);
-        json_text(&j, "object", fault->object[0] ? fault->object : NULL);
-        json_text(&j, "message", fault->message);
-        json_text(&j, "remedy", fault->remedy[0] ? fault->remedy : NULL);
-        json_object_end(&j);
+        json_object(j, NULL);
+        json_text(j, "severity", fault->severity == LW_SEVERITY_WARNING ? "warning" : "error");
+        json_text(j, "file", fault->file);
+        json_place(j, "line", fault->place.line);
+        json_place(j, "column", fault->place.column);
+        json_text(j, "object", fault->object[0] ? fault->object : NULL);
+        json_text(j, "message", fault->message);
+        json_text(j, "remedy", fault->remedy[0] ? fault->remedy : NULL);
+        json_object_end(j);
     }
-    json_array_end(&j);
-    json_end(&j);
 }
 
 static void print_text(const cli_model *loaded, const lw_error *const *faults, size_t count) {
@@ -293,7 +289,8 @@ static void print_text(const cli_model *loaded, const lw_error *const *faults, s
            loaded->errors == 1 ? "" : "s", loaded->warnings, loaded->warnings == 1 ? "" : "s");
 }
 
-static int report(const cli_command *command, cli_model *loaded, bool as_json) {
+/* Adds the faults to the list j or, where it is NULL, prints them. */
+static int report(const cli_command *command, cli_model *loaded, json *j) {
     size_t count = lw_report_size(loaded->report);
     loaded->errors = lw_report_errors(loaded->report);
     loaded->warnings = count - loaded->errors;
@@ -301,73 +298,48 @@ static int report(const cli_command *command, cli_model *loaded, bool as_json) {
     if (!faults) return cli_say(command, CLI_FAILED, "out of memory");
     for (size_t i = 0; i < count; i++) faults[i] = lw_report_get(loaded->report, i);
     qsort(faults, count, sizeof *faults, compare_places);
-    if (as_json)
-        print_json(faults, count);
+    if (j)
+        json_faults(j, faults, count);
     else
         print_text(loaded, faults, count);
     free(faults);
     return loaded->errors > 0 ? CLI_WRONG : CLI_DONE;
 }
 
-/* Is one of the arguments a file of this kind? */
-static bool names_fmu(int argc, char **argv) {
-    for (int k = 0; k < argc; k++) {
-        const size_t length = strlen(argv[k]);
-        if (argv[k][0] != '-' && length > 4 && strcmp(argv[k] + length - 4, ".fmu") == 0) return true;
-    }
-    return false;
+static bool is_fmu(const char *path) {
+    const size_t length = strlen(path);
+    return length > 4 && strcmp(path + length - 4, ".fmu") == 0;
 }
 
-static int check_fmu(const cli_command *command, int argc, char **argv) {
-    bool as_json = false;
-    const cli_option options[] = {
-        {"json", NULL, "print the faults as one JSON document, a list", NULL, .flag = &as_json},
-    };
-    cli_model loaded = {.path = NULL};
-    cli_list rest = {.count = 0};
-    const cli_parsed parsed = cli_parse(command, options, 1, argc, argv, &rest, 1);
-    if (parsed != CLI_PARSED) return parsed == CLI_HELPED ? CLI_DONE : CLI_WRONG;
-    loaded.path = rest.items[0];
-    loaded.report = lw_report_create();
+static int check_fmu(const cli_command *command, const char *path, json *j) {
+    cli_model loaded = {.path = path, .report = lw_report_create()};
     if (!loaded.report) return cli_say(command, CLI_FAILED, "out of memory");
-    (void)lw_fmu_check(loaded.path, loaded.report);
-    const int result = report(command, &loaded, as_json);
+    (void)lw_fmu_check(path, loaded.report);
+    const int result = report(command, &loaded, j);
     lw_report_destroy(loaded.report);
     return result;
 }
 
-static int check(const cli_command *command, int argc, char **argv) {
-    if (names_fmu(argc, argv)) return check_fmu(command, argc, argv);
-    cli_changes changes = {.any_path = false};
-    bool as_json = false;
-    const cli_option options[] = {
-        CLI_SET_OPTION(changes),
-        CLI_BEGIN_OPTION(changes),
-        CLI_PATH_OPTION(changes),
-        CLI_IMPORT_OPTIONS(changes),
-        {"json", NULL, "print the faults as one JSON document, a list", NULL, .flag = &as_json},
-    };
-    cli_model loaded;
-    int result;
-    cli_read_model(command, options, sizeof options / sizeof options[0], argc, argv, &changes, &loaded,
-                   &result);
+static int check_file(const cli_command *command, const char *path, const cli_changes *changes, json *j) {
+    cli_model loaded = {0};
+    int result = cli_load(command, path, changes, &loaded);
     if (loaded.report) {
         if (loaded.model) {
             check_run(&loaded, loaded.model);
             check_start(command, &loaded);
         } else
-            check_run_alone(command, &changes.settings, &loaded);
+            check_run_alone(command, &changes->settings, &loaded);
         lw_report *lacks = NULL;
-        if (lw_report_errors(loaded.report) > 0) lacks = check_as_part(command, &changes, &loaded);
+        if (lw_report_errors(loaded.report) > 0) lacks = check_as_part(command, changes, &loaded);
         if (lacks) {
             lw_report *all = loaded.report;
             loaded.report = lacks;
-            result = as_json ? report(command, &loaded, true) : CLI_DONE;
-            if (!as_json) print_lacks(&loaded, lacks);
+            result = j ? report(command, &loaded, j) : CLI_DONE;
+            if (!j) print_lacks(&loaded, lacks);
             loaded.report = all;
             lw_report_destroy(lacks);
         } else {
-            int told = report(command, &loaded, as_json);
+            int told = report(command, &loaded, j);
             if (result == CLI_DONE) result = told;
         }
     }
@@ -375,8 +347,51 @@ static int check(const cli_command *command, int argc, char **argv) {
     return result;
 }
 
+static int check(const cli_command *command, int argc, char **argv) {
+    cli_changes changes = {.any_path = false};
+    bool as_json = false;
+    const cli_option options[] = {
+        CLI_SET_OPTION(changes),
+        CLI_BEGIN_OPTION(changes),
+        CLI_PATH_OPTION(changes),
+        CLI_IMPORT_OPTIONS(changes),
+        {"json", NULL, "print the faults of all files as one JSON document, a list", NULL, .flag = &as_json},
+    };
+    cli_list files = {.count = 0};
+    switch (
+        cli_parse(command, options, sizeof options / sizeof options[0], argc, argv, &files, CLI_LIST_MAX)) {
+    case CLI_HELPED:
+        return CLI_DONE;
+    case CLI_MISTAKEN:
+        return CLI_WRONG;
+    case CLI_PARSED:
+        break;
+    }
+    if (files.count == 0)
+        return cli_say(command, CLI_WRONG, "no model file given; the call is linkwork %s %s", command->name,
+                       command->arguments);
+    json j;
+    if (as_json) {
+        json_begin(&j, stdout);
+        json_array(&j, NULL);
+    }
+    int worst = CLI_DONE;
+    for (int k = 0; k < files.count && !(worst == CLI_FAILED); k++) {
+        json *list = as_json ? &j : NULL;
+        const char *path = files.items[k];
+        const int result =
+            is_fmu(path) ? check_fmu(command, path, list) : check_file(command, path, &changes, list);
+        if (result != CLI_DONE) worst = result;
+    }
+    if (as_json) {
+        json_array_end(&j);
+        json_end(&j);
+    }
+    return worst;
+}
+
 const cli_command cli_check = {
-    "check", "MODEL [options]", "every fault of a model at once, with places and remedies",
+    "check", "MODEL ... [options]", "every fault of models at once, with places and remedies",
     "Exit status 0 without errors (warnings do not count), 2 with errors. A file without "
     "a run that lacks nothing but joints to ground is taken for a part. Of an FMU (FILE.fmu, of any program) "
     "the\n"

@@ -9,6 +9,7 @@
 #include "info_closing.h"
 #include "info_criterion.h"
 #include "info_massless.h"
+#include "info_summary.h"
 #include "load.h"
 
 #include <stdlib.h>
@@ -121,7 +122,7 @@ static void print_joints(const cli_model *m) {
         print_range(v, sizeof v, joint.v, joint.cut ? 0 : joint.v_count);
         printf("  %-20s %-12s %-20s %-20s %7s %7s", joint.name, lw_joint_type_name(joint.type),
                lw_model_body_name(model, joint.bodies[0]), lw_model_body_name(model, joint.bodies[1]), q, v);
-        if (joint.cut) printf("  cut: closes a loop with %d rows", joint.rows);
+        if (joint.cut) printf("  cut: closes a loop with %d row%s", joint.rows, joint.rows == 1 ? "" : "s");
         if (lw_model_joint_merged(model, i)) printf("  merged");
         if (joint.reversed) printf("  reversed: carries its first body");
         if (joint.prescribed) {
@@ -202,18 +203,41 @@ static void print_elements(const cli_model *m) {
                lw_constraint_type_name(lw_model_constraint_type(model, i)));
 }
 
+/* The methods that do not apply, each reason once with all methods that give it. */
+static void print_refusals(const lw_model *model) {
+    enum { REFUSALS_MAX = 64 };
+    static const size_t width = 12;
+    char reasons[REFUSALS_MAX][512];
+    bool told[REFUSALS_MAX] = {false};
+    const int count = lw_method_count() < REFUSALS_MAX ? lw_method_count() : REFUSALS_MAX;
+    for (int i = 0; i < count; i++) {
+        lw_error error = {0};
+        reasons[i][0] = '\0';
+        if (lw_method_applies(lw_method_at(i).name, model, &error) != LW_OK)
+            (void)reason_of(&error, reasons[i], sizeof reasons[i]);
+    }
+    for (int i = 0; i < count; i++) {
+        if (told[i] || !reasons[i][0]) continue;
+        size_t used = 0;
+        for (int k = i; k < count; k++) {
+            if (strcmp(reasons[i], reasons[k]) != 0) continue;
+            told[k] = true;
+            used += (size_t)printf("%s%s", used ? ", " : "  ", lw_method_at(k).name);
+        }
+        printf("%*s does not apply: %s\n", used < width + 2 ? (int)(width + 2 - used) : 0, "", reasons[i]);
+    }
+}
+
 static void print_methods(const lw_model *model, const info_start *start) {
     printf("\nmethods\n");
     for (int i = 0; i < lw_method_count(); i++) {
-        lw_method_info method = lw_method_at(i);
+        const lw_method_info method = lw_method_at(i);
         lw_error error = {0};
-        char reason[1024];
         if (lw_method_applies(method.name, model, &error) == LW_OK)
             printf("  %-12s applies: %s coordinates, %s (%s)\n", method.name, method.coordinates, method.cost,
                    method.source);
-        else
-            printf("  %-12s does not apply: %s\n", method.name, reason_of(&error, reason, sizeof reason));
     }
+    print_refusals(model);
     char why[256];
     const char *chosen = automatic(model, start, why, sizeof why);
     if (chosen) printf("  %-12s takes %s: %s\n", "auto", chosen, why);
@@ -247,7 +271,7 @@ static void print_text(const cli_model *m, const info_start *start, bool matrice
     printf("%s (%s)\n", cli_show(lw_model_name(model), &name), cli_show(m->path, &path));
     printf("  bodies %d, joints %d, loops %d, forces %d, constraints %d\n", n, lw_model_joint_count(model),
            lw_model_loop_count(model), lw_model_force_count(model), lw_model_constraint_count(model));
-    printf("  %d coordinates q, %d speeds v, of which %d prescribed; %d closure rows\n",
+    printf("  coordinates q %d, speeds v %d, of which prescribed %d; closure rows %d\n",
            lw_model_q_size(model), lw_model_v_size(model), sum.prescribed, sum.closure_rows);
     const int merged = lw_model_merged_count(model);
     if (merged > 0)
@@ -473,11 +497,13 @@ static int print_json(const cli_command *command, const cli_model *m, const info
 }
 
 static int info(const cli_command *command, int argc, char **argv) {
-    bool as_json = false, matrices = false;
+    bool as_json = false, matrices = false, all = false;
     info_criterion criterion = {.wanted = false};
     cli_changes changes = {.any_path = false};
     const cli_option options[] = {
-        {"matrices", NULL, "print C and T for more than 30 bodies too", NULL, .flag = &matrices},
+        {"all", NULL, "bodies, joints, graph, loops, every method's reason", NULL, .flag = &all},
+        {"matrices", NULL, "--all, with the matrices C and T of more than 30 bodies too", NULL,
+         .flag = &matrices},
         {"criterion", NULL, "which coordinates serve best as independent ones, for every possible cut too",
          NULL, .flag = &criterion.wanted},
         {"absolute", NULL, "the criterion for absolute coordinates of the bodies", NULL,
@@ -510,7 +536,10 @@ static int info(const cli_command *command, int argc, char **argv) {
         else if (as_json)
             result = print_json(command, &loaded, &start, &criterion);
         else {
-            print_text(&loaded, &start, matrices);
+            if (all || matrices || criterion.wanted)
+                print_text(&loaded, &start, matrices);
+            else
+                info_print_summary(&loaded, &start);
             if (criterion.wanted) result = info_print_criterion(command, &loaded, &start, &criterion);
         }
     }

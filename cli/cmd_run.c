@@ -6,7 +6,9 @@
 #include "run_neglect.h"
 #include "run_request.h"
 #include "run_resume.h"
+#include "terminal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +21,7 @@ typedef struct request {
     const char *method, *record, *baumgarte, *independent, *reactions, *resume;
     double start; /* NAN: not given */
     double output, penalty, neglect, most, alpha, beta;
-    bool quiet, strict;
+    bool quiet, strict, all;
     cli_changes changes;
 } request;
 
@@ -266,7 +268,24 @@ static void print_events(FILE *out, const run *r) {
     if (r->event_count > shown) fprintf(out, "  and %zu more; --json lists all\n", r->event_count - shown);
 }
 
-static void print_text(FILE *out, const run *r) {
+/* The coordinates of joints at the end: of the first few, unless all are wanted. */
+static void print_joints(FILE *out, const run *r, bool all) {
+    enum { SHOWN = 8 };
+    int moving = 0;
+    fprintf(out, "\njoints at the end, SI units\n");
+    for (int i = 0; i < lw_model_joint_count(r->model); i++) {
+        const lw_joint_info joint = lw_model_joint_info(r->model, i);
+        if (joint.cut || joint.v_count == 0) continue;
+        if (!all && ++moving > SHOWN) continue;
+        fprintf(out, "  %-20s", joint.name);
+        print_coordinates(out, "q", r->q + joint.q, joint.q_count);
+        print_coordinates(out, "v", r->v + joint.v, joint.v_count);
+        fprintf(out, "\n");
+    }
+    if (moving > SHOWN) fprintf(out, "  and %d more; --all prints them\n", moving - SHOWN);
+}
+
+static void print_text(FILE *out, const run *r, bool all) {
     const lw_run_summary *s = &r->summary;
     const lw_ledger *l = &s->ledger;
     cli_shown name;
@@ -288,15 +307,7 @@ static void print_text(FILE *out, const run *r) {
             s->energy_max_drift);
     fprintf(out, "  = at the end            %16.9g   kinetic %.9g, potential %.9g\n", s->energy_final,
             l->kinetic, l->potential);
-    fprintf(out, "\njoints at the end, SI units\n");
-    for (int i = 0; i < lw_model_joint_count(r->model); i++) {
-        lw_joint_info joint = lw_model_joint_info(r->model, i);
-        if (joint.cut || joint.v_count == 0) continue;
-        fprintf(out, "  %-20s", joint.name);
-        print_coordinates(out, "q", r->q + joint.q, joint.q_count);
-        print_coordinates(out, "v", r->v + joint.v, joint.v_count);
-        fprintf(out, "\n");
-    }
+    print_joints(out, r, all);
     for (int k = 0; k < lw_model_state_count(r->model); k++)
         fprintf(out, "%s  %-20s  %13.7g\n", k ? "" : "\nstates at the end, SI units\n",
                 lw_model_state_name(r->model, k), r->states[k]);
@@ -312,7 +323,8 @@ static void print_text(FILE *out, const run *r) {
 static void print_doubts(FILE *out, const run *r) {
     const lw_run_verdict *verdict = &r->summary.verdict;
     for (int k = 0; k < verdict->reason_count; k++)
-        fprintf(out, "%sdoubtful: %s\n", k ? "" : "\n", verdict->reasons[k]);
+        fprintf(out, "%s%sdoubtful:%s %s\n", k ? "" : "\n", terminal_style(out, TERMINAL_WARNING),
+                terminal_style(out, TERMINAL_PLAIN), verdict->reasons[k]);
 }
 
 static int report(const run *r, const request *asked) {
@@ -326,7 +338,7 @@ static int report(const run *r, const request *asked) {
         print_json(r, data);
         lw_data_destroy(data);
     } else if (!asked->quiet) {
-        print_text(to_output ? stderr : stdout, r);
+        print_text(to_output ? stderr : stdout, r, asked->all);
         if (asked->run.out && !to_output)
             printf("\nresults: %s (%ld samples); linkwork plot %s draws them\n", asked->run.out, r->samples,
                    asked->run.out);
@@ -341,6 +353,27 @@ static int report(const run *r, const request *asked) {
 }
 
 /* --- the run -------------------------------------------------------------------------------------- */
+
+/* A results file is written over if it holds an earlier run of the same model. The model itself is never, and
+ * results of another model are kept under the name with ~, as editors keep the file before. */
+static int keep_others(const cli_command *command, const cli_model *loaded, const char *out) {
+    char about[256], kept[4096];
+    if (cli_same_file(out, loaded->path))
+        return cli_say(command, CLI_WRONG,
+                       "--out: %s is the model itself; give another file, e.g. --out results.csv", out);
+    if (lw_results_about(out, about, sizeof about, NULL) != LW_OK) return CLI_DONE;
+    char name[sizeof about];
+    snprintf(name, sizeof name, "%s", lw_model_name(loaded->model));
+    if (strcmp(about, name) == 0) return CLI_DONE;
+    if ((size_t)snprintf(kept, sizeof kept, "%s~", out) >= sizeof kept || rename(out, kept) != 0)
+        return cli_say(
+            command, CLI_WRONG,
+            "--out: %s holds results of another model, \"%s\", and could not be kept as %s~: %s; give "
+            "another file",
+            out, about, out, strerror(errno));
+    cli_say(command, CLI_DONE, "%s held results of another model, \"%s\": kept as %s", out, about, kept);
+    return CLI_DONE;
+}
 
 static int open_results(run *r, lw_run_options *options, const request *asked) {
     lw_error error = {0};
@@ -461,6 +494,8 @@ static int run_model(const cli_command *command, cli_model *loaded, const reques
         if (result == CLI_DONE && asked->resume) result = go_on(&r, loaded, asked);
         r.model = loaded->model;
         lw_run_options options = options_of(r.model, asked, run_neglect_any(&r.neglect));
+        if (result == CLI_DONE && asked->run.out && strcmp(asked->run.out, "-") != 0)
+            result = keep_others(command, loaded, asked->run.out);
         if (result == CLI_DONE) result = simulate(&r, &options, asked);
         if (result == CLI_DONE) cli_warn_of_rest(r.model, r.q_start, r.q, r.v);
         if (result == CLI_DONE) run_neglect_estimate(&r.neglect, &options);
@@ -520,6 +555,7 @@ static int run_command(const cli_command *command, int argc, char **argv) {
         CLI_IMPORT_OPTIONS(asked.changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &asked.run.as_json},
         {"strict", NULL, "exit with 1 if the run is doubtful", NULL, .flag = &asked.strict},
+        {"all", NULL, "print the coordinates of all joints at the end", NULL, .flag = &asked.all},
         {"quiet", NULL, "print faults only", NULL, .flag = &asked.quiet},
     };
     cli_model loaded;
@@ -533,18 +569,18 @@ static int run_command(const cli_command *command, int argc, char **argv) {
     return result;
 }
 
-const cli_command cli_run = {
-    "run", "MODEL [options]", "simulate a model",
-    "What is not given comes from the run section of the model, then from the "
-    "program. --set may be repeated.\n"
-    "Numbers are expressions with units, as in the model: --end \"2 min\", --step "
-    "1/500, --set \"length=20 mm\".\n"
-    "--record names what is recorded: joint, coordinates, speeds, accelerations, "
-    "reaction, drive, body, position, rotation,\n"
-    "cardan, pose, velocity, acceleration, com, momentum, point, distance, force, "
-    "ledger, violation, each with (NAME), or a\n"
-    "column such as pin.q; * stands for anything.\n"
-    "MODEL may be a results file, which carries its model; with --resume it may be left "
-    "away.\n"
-    "Ctrl-C stops at the next sample and keeps the results so far.",
-    run_command};
+const cli_command cli_run = {"run", "MODEL [options]", "simulate a model",
+                             "What is not given comes from the run section of the model, then from the "
+                             "program. --set may be repeated.\n"
+                             "Numbers are expressions with units, as in the model: --end \"2 min\", --step "
+                             "1/500, --set \"length=20 mm\".\n"
+                             "--record names what is recorded: joint, coordinates, speeds, accelerations, "
+                             "reaction, drive, body, position, rotation,\n"
+                             "cardan, pose, velocity, acceleration, com, momentum, point, distance, force, "
+                             "ledger, violation, each with (NAME), or a\n"
+                             "column such as pin.q; * stands for anything.\n"
+                             "MODEL may be a results file, which carries its model, or - for standard input; "
+                             "with --resume it may be left "
+                             "away.\n"
+                             "Ctrl-C stops at the next sample and keeps the results so far.",
+                             run_command};

@@ -271,6 +271,10 @@ static int write_page(const cli_command *command, const cli_list *files, const r
                       const lw_animation *const *animations) {
     char name[4096];
     const char *out = asked->run.out;
+    if (!out && strcmp(files->items[0], "-") == 0)
+        return cli_say(
+            command, CLI_WRONG,
+            "a model from standard input has no name that the page could take; give --out FILE.html");
     if (!out && !page_name(files->items[0], name, sizeof name))
         return cli_say(command, CLI_WRONG, "the file's name is too long; give --out FILE.html");
     if (!out) out = name;

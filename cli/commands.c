@@ -1,6 +1,7 @@
 /* commands.c - the commands of the program: finds the one that is called, runs it, returns its exit status.
  */
 #include "cli.h"
+#include "progress.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -49,8 +50,11 @@ static void print_help(FILE *out) {
     for (int i = 0; i < COMMANDS; i++)
         fprintf(out, "  linkwork %-11s %-32s %s\n", commands[i]->name, commands[i]->arguments,
                 commands[i]->summary);
-    fprintf(out, "\nlinkwork COMMAND --help tells a command's options; linkwork --version the version.\n"
-                 "Exit status: 0 done, 1 the work failed, 2 the call or the model is wrong.\n");
+    fprintf(
+        out,
+        "\nlinkwork COMMAND --help tells a command's options; linkwork --version the version.\n"
+        "Exit status: 0 done, 1 the work failed, 2 the call or the model is wrong, 130 stopped by Ctrl-C.\n"
+        "MODEL may be - for standard input.\n");
 }
 
 static const cli_command *find_command(const char *name) {
@@ -90,6 +94,7 @@ static int dispatch(int argc, char **argv) {
 
 int cli_main(int argc, char **argv) {
     int result = dispatch(argc, argv);
+    if (result == CLI_FAILED && stop_wanted()) result = stop_status();
     if (fflush(stdout) != 0 || ferror(stdout)) {
         cli_say(NULL, CLI_FAILED, "standard output could not be written: %s", strerror(errno));
         if (result == CLI_DONE) result = CLI_FAILED;

@@ -134,7 +134,7 @@ static bool keep_text(const cli_command *command, const cli_model *loaded, const
     lw_setting settings[CLI_LIST_MAX] = {0};
     char name[32] = "equilibrium";
     const size_t states = (size_t)lw_model_state_count(model);
-    if (loaded->notes || changes->inputs.count > 0 || strcmp(loaded->path, "-") == 0 ||
+    if (loaded->notes || changes->inputs.count > 0 || loaded->path == cli_input_name ||
         lw_import_format_of(loaded->path) != LW_FORMAT_MODEL)
         return false;
     for (int k = 2; is_taken(loaded->spec, name); k++) snprintf(name, sizeof name, "equilibrium_%d", k);

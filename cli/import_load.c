@@ -40,13 +40,23 @@ static int refuse_options(const cli_command *command, const char *path, const cl
 
 int cli_read_spec(const cli_command *command, const char *path, const lw_setting *settings,
                   const cli_changes *changes, cli_model *loaded, lw_status *status) {
-    const lw_import_format format = lw_import_format_of(path);
+    lw_read_options reading = {.settings = settings,
+                               .setting_count = (size_t)changes->settings.count,
+                               .any_path = changes->any_path};
+    if (path == cli_input_name) {
+        const int result = cli_read_input(command, &reading.text, &reading.length);
+        if (result != CLI_DONE) return result;
+    }
+    const lw_import_format format =
+        reading.text ? lw_import_format_of_text(reading.text, reading.length) : lw_import_format_of(path);
     *status = LW_OK;
+    if (format != LW_FORMAT_MODEL && reading.text)
+        return cli_say(command, CLI_WRONG,
+                       "standard input holds XML, which refers to files beside it; give it as a file");
     if (format == LW_FORMAT_MODEL) {
         const int result = refuse_options(command, path, changes);
-        const lw_read_options options = {settings, (size_t)changes->settings.count, changes->any_path};
         if (result != CLI_DONE) return result;
-        *status = lw_read_model_with(path, &options, loaded->report, &loaded->spec);
+        *status = lw_read_model_with(path, &reading, loaded->report, &loaded->spec);
         return CLI_DONE;
     }
     lw_import_options options;

@@ -68,6 +68,23 @@ void info_print_closing(const lw_model *model, const info_start *start) {
     lw_mobility_destroy(c.mobility);
 }
 
+void info_summarise_closing(const lw_model *model, const info_start *start) {
+    closing c;
+    examine(model, start, &c);
+    if (!c.mobility) {
+        printf("  mobility      not known, %s\n", c.fault);
+        return;
+    }
+    const int rows = lw_mobility_rows(c.mobility), rank = lw_mobility_rank(c.mobility);
+    printf("  mobility      %d", lw_mobility_freedom(c.mobility));
+    if (rows > 0)
+        printf(": %d speeds of the tree less %d independent row%s", lw_mobility_speeds(c.mobility), rank,
+               rank == 1 ? "" : "s");
+    if (rows > rank) printf("; %d redundant, so that reactions are not all unique", rows - rank);
+    printf("%s\n", cli_cannot_move(model, c.mobility) ? "; nothing can move" : "");
+    lw_mobility_destroy(c.mobility);
+}
+
 void info_json_closing(json *j, const lw_model *model, const info_start *start) {
     const lw_assembly *assembly = &start->assembly;
     closing c;

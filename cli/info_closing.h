@@ -19,6 +19,8 @@ typedef struct info_start {
 bool info_find_start(const cli_command *command, const lw_model *model, info_start *start);
 void info_free_start(info_start *start);
 
+/* The same in two lines. */
+void info_summarise_closing(const lw_model *model, const info_start *start);
 void info_print_closing(const lw_model *model, const info_start *start);
 void info_json_closing(json *j, const lw_model *model, const info_start *start);
 

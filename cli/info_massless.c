@@ -109,6 +109,43 @@ void info_print_massless(const cli_model *m) {
         print_stiff(m->spec, stiff, count);
 }
 
+/* Counts directions by kind, and tells the first warning of those that are not determined. */
+static void summarise_directions(const lw_model *model, const lw_directions *directions) {
+    const int count = lw_directions_count(directions);
+    char text[1024];
+    int told = 0;
+    if (count == 0) return;
+    printf("  massless      %d direction%s without mass, %d with mass\n", count, count == 1 ? "" : "s",
+           lw_directions_dynamic(directions));
+    for (int k = 0; k < count; k++) {
+        lw_error error = lw_directions_at(directions, k)->error;
+        if (error.status == LW_OK || told++ > 0) continue;
+        lw_error_format(&error, text, sizeof text);
+        printf("  warning       %s\n", text);
+    }
+    if (told > 1) printf("  and %d such warning%s more\n", told - 1, told == 2 ? "" : "s");
+    if (told == 0 && no_balance(model, directions, text, sizeof text)) printf("  warning       %s\n", text);
+}
+
+void info_summarise_massless(const cli_model *m) {
+    lw_directions *directions = NULL;
+    lw_stiff_body stiff[STIFF_MAX];
+    lw_error error = {0};
+    int count = 0;
+    if (lw_directions_create(m->model, &directions, &error) == LW_OK)
+        summarise_directions(m->model, directions);
+    lw_directions_destroy(directions);
+    if (lw_stiff_bodies(m->spec, stiff, STIFF_MAX, &count, &error) != LW_OK || count == 0) return;
+    bool frees[STIFF_MAX], any = false;
+    const double ratio = round_up(largest_ratio(stiff, count));
+    find_neglected(m->spec, ratio, stiff, count, frees);
+    for (int k = 0; k < count; k++) any |= frees[k];
+    printf("  stiff         %d light bod%s, %s at %.3g /s: take ", count, count == 1 ? "y" : "ies",
+           stiff[0].body, stiff[0].rate);
+    if (any) printf("--neglect-mass %.0e or ", ratio);
+    printf("--integrator bdf\n");
+}
+
 void info_json_massless(json *j, const cli_model *m) {
     lw_directions *directions = NULL;
     lw_stiff_body stiff[STIFF_MAX];

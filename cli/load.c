@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void cli_tell(const lw_report *report) {
     if (!report) return;
@@ -106,11 +107,61 @@ static int read_and_compile(const cli_command *command, const char *path, const 
     return status == LW_ERROR_MEMORY ? CLI_FAILED : CLI_WRONG;
 }
 
+/* --- standard input -------------------------------------------------------------------------------- */
+
+const char cli_input_name[] = "standard input";
+
+/* It can be read once only, and some commands load a model several times: what was read stays here. */
+static struct {
+    char *text;
+    size_t length;
+} input;
+
+static void forget_input(void) { free(input.text); }
+
+int cli_read_input(const cli_command *command, const char **text, size_t *length) {
+    enum { MOST = 1 << 26 }; /* as of a model file */
+    size_t room = 0;
+    bool first = !input.text;
+    for (bool more = first; more;) {
+        if (input.length + 1 >= room) {
+            room = room ? 2 * room : 1 << 16;
+            char *longer = realloc(input.text, room);
+            if (!longer) return cli_say(command, CLI_FAILED, "out of memory");
+            input.text = longer;
+        }
+        const size_t got = fread(input.text + input.length, 1, room - 1 - input.length, stdin);
+        input.length += got;
+        input.text[input.length] = '\0';
+        more = got > 0;
+        if (input.length > MOST)
+            return cli_say(command, CLI_WRONG,
+                           "standard input: is larger than 64 MiB; describe large models "
+                           "with repeat");
+    }
+    if (ferror(stdin)) return cli_say(command, CLI_FAILED, "standard input cannot be read");
+    if (first) (void)atexit(forget_input);
+    *text = input.text;
+    *length = input.length;
+    return CLI_DONE;
+}
+
+bool cli_from_input(const cli_command *command, const cli_model *loaded, const char *what) {
+    if (loaded->path != cli_input_name) return false;
+    cli_say(command, CLI_WRONG, "%s needs the model as a file, and it came from standard input", what);
+    return true;
+}
+
+bool cli_same_file(const char *a, const char *b) {
+    struct stat one, two;
+    return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
 int cli_load(const cli_command *command, const char *path, const cli_changes *changes, cli_model *loaded) {
     lw_setting settings[CLI_LIST_MAX] = {0};
     int result = cli_split_settings(command, &changes->settings, settings);
     if (result == CLI_DONE) {
-        loaded->path = path;
+        loaded->path = path = strcmp(path, "-") == 0 ? cli_input_name : path;
         result = read_and_compile(command, path, settings, changes, loaded);
     }
     cli_free_settings(settings, changes->settings.count);

@@ -75,6 +75,14 @@ int cli_load(const cli_command *command, const char *path, const cli_changes *ch
 /* Gives parameters of the model these values, which events have set in the course of a run; compiles it anew
  * if one differs. */
 int cli_tune(const cli_command *command, cli_model *loaded, const double *parameters);
+/* What messages call standard input, and the path under which it is loaded; "-" on a command line. */
+extern const char cli_input_name[];
+/* The whole of standard input, which is read once and kept. Returns the exit status. */
+int cli_read_input(const cli_command *command, const char **text, size_t *length);
+/* Does a loaded model come from standard input? Says so, with what cannot be done, if it does. */
+bool cli_from_input(const cli_command *command, const cli_model *loaded, const char *what);
+/* Do both paths lead to the same file that exists? */
+bool cli_same_file(const char *a, const char *b);
 /* Reads a file into a spec: a model file, a results file, or one in another format, of which loaded->notes
  * receives what was left out. Faults go into the report. Returns the exit status. */
 int cli_read_spec(const cli_command *command, const char *path, const lw_setting *settings,

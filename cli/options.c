@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_MAX = 63, OPTION_MAX = 24 };
+enum { WORD_MAX = 63, OPTION_MAX = 64 };
 
 static void print_help(const cli_command *command, const cli_option *options, int option_count) {
     printf("linkwork %s %s\n%s\n\n", command->name, command->arguments, command->summary);

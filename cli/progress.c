@@ -11,7 +11,7 @@
 enum { WIDTH = 40 };
 static const double INTERVAL = 0.1; /* s between two drawings */
 
-static volatile sig_atomic_t stop_mark; /* global, for the signal handler */
+static volatile sig_atomic_t stop_mark; /* the signal that has come; global, for its handler */
 
 static double now(void) {
     struct timespec time;
@@ -65,10 +65,7 @@ void progress_end(progress *p) {
     if (p->drawn) fputs("\r\033[K", stderr);
 }
 
-static void mark_stop(int signal) {
-    (void)signal;
-    stop_mark = 1;
-}
+static void mark_stop(int signal) { stop_mark = signal; }
 
 void stop_watch(void) {
     static const int signals[] = {SIGINT, SIGTERM};
@@ -82,3 +79,5 @@ void stop_watch(void) {
 }
 
 bool stop_wanted(void) { return stop_mark != 0; }
+
+int stop_status(void) { return stop_mark ? 128 + (int)stop_mark : 0; }

@@ -24,5 +24,7 @@ void progress_end(progress *p);
 /* From now on the first SIGINT or SIGTERM only sets a mark; the second one ends the program at once. */
 void stop_watch(void);
 bool stop_wanted(void);
+/* The exit status that tells of the signal, as shells give it (130 for Ctrl-C); 0 if none has come. */
+int stop_status(void);
 
 #endif

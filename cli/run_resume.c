@@ -1,18 +1,11 @@
 /* run_resume.c - a run that goes on from a row of a results file: its state, its rows, its books.
  */
-#define _POSIX_C_SOURCE 200809L
 #include "run_resume.h"
 #include "load.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-static bool same_file(const char *a, const char *b) {
-    struct stat one, two;
-    return stat(a, &one) == 0 && stat(b, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
 
 static double or_zero(double number) { return isfinite(number) ? number : 0; }
 
@@ -20,7 +13,7 @@ int run_resume_read(const cli_command *command, run_resume *resume, const lw_mod
                     double at, double *q, double *v, double *states, double *inputs, double *parameters) {
     lw_error error = {0};
     lw_ledger *l = &resume->ledger;
-    if (out && same_file(out, resume->path))
+    if (out && cli_same_file(out, resume->path))
         return cli_say(
             command, CLI_WRONG,
             "--out: %s is the file that the run goes on from; give another one, which will hold the rows "

@@ -24,6 +24,10 @@ typedef struct lw_read_options {
     const lw_setting *settings;
     size_t setting_count;
     bool any_path; /* tables may come from files outside the model file's folder */
+    /* The text of the model instead of a file's, as from standard input: path then only stands for it in
+     * messages, and its folder is where tables, meshes and parts are looked for. NULL: path is read. */
+    const char *text;
+    size_t length;
 } lw_read_options;
 /* lw_read_model with these options. */
 LW_API lw_status lw_read_model_with(const char *path, const lw_read_options *options, lw_report *report,
@@ -104,6 +108,9 @@ LW_API lw_status lw_results_event(lw_results *results, double t, const char *nam
 /* summary goes into the file; NULL: there is none. Tells of the first fault of writing. */
 LW_API lw_status lw_results_close(lw_results *results, const lw_run_summary *summary, lw_error *error);
 
+/* The name of the model that a results file is about, shortened to fit. Reads no more than the head of the
+ * file. LW_ERROR_FILE: it is no results file, or cannot be read. */
+LW_API lw_status lw_results_about(const char *path, char *name, size_t size, lw_error *error);
 /* The model that a results file of either format carries, as the spec that it was compiled from, with
  * parameters that can be set. A file that carries none, is damaged or is no results file: LW_ERROR_FILE. */
 LW_API lw_status lw_results_spec(const char *path, lw_spec **spec, lw_error *error);

@@ -283,7 +283,7 @@ for size in "trellis k=3" "trellis k=12" "scissor N=4" "scissor N=32" "net a=4" 
     methods "lagrange auto" "$problems/$problem/model.yaml" \
         "all(close(x, y, 1e-8*(1 + abs(y))) for j, e in json.load(open('$work/by_rcr'))['qdd'].items() for x, y in zip(d['qdd'][j], e))" --set "$set"
 done
-expect 0 info "$problems/net/model.yaml"
+expect 0 info "$problems/net/model.yaml" --all
 says out "m^1.5 on nets"
 
 # --- n_four_bar: reference/linkages runs IFToMM A02 through its singular positions --------------------------------------------------
@@ -294,7 +294,7 @@ for axis in "[1, 0, 0]" "[0, 0, 1]"; do
     sed "s/D: {type: revolute, between: \[ground, rocker\], point: \[2, 0, 0\], axis: \[0, 1, 0\]/D: {type: revolute, between: [ground, rocker], point: [2, 0, 0], axis: $axis/; s/, q: 0.3//" "$work/still.yaml" >"$work/stuck.yaml"
     expect 0 run "$work/stuck.yaml" --end 0.1
     says err "mobility 0"
-    expect 0 info "$work/stuck.yaml"
+    expect 0 info "$work/stuck.yaml" --all
     says out "mobility 0"
 done
 

@@ -152,7 +152,7 @@ for model in rigid rod; do
     json 'len(d) == 1 and d[0]["severity"] == "warning" and "mobility 0" in d[0]["message"]'
     expect 0 run "$work/$model.yaml" --end 0.1
     says err "warning: mobility 0: nothing can move"
-    expect 0 info "$work/$model.yaml"
+    expect 0 info "$work/$model.yaml" --all
     says out "mobility 0: nothing can move"
 done
 expect 0 check "$work/moves.yaml"
@@ -180,7 +180,7 @@ for command in check info accel "run --end 0.1" "compare --no-run"; do
     expect 0 $command "$work/escape.yaml"
     harmless
 done
-expect 0 info "$work/escape.yaml"
+expect 0 info "$work/escape.yaml" --all
 says out 'T\x1B[31mRED\x07\nfoo\r\n# method: forged'
 printf 'linkwork: 1\nbodies: {"b\\e[31m": {kind: point, mass: 1}, c: {kind: "\\e[31mX\\n", mass: 1}}\n"\\e[2Jkey": 2\n' >"$work/keys.yaml"
 expect 2 check "$work/keys.yaml"

@@ -26,7 +26,7 @@ expect 0 info crane.yaml --json
 json "[(f['name'], f['body']) for f in d['frames']] == [('foot', 'ground'), ('hook', 'boom'), ('eye', 'load')]"
 json "d['frames'][1]['position'] == [2, 0, 0] and abs(d['frames'][1]['rotation'][0] - math.cos(math.pi/12)) < 1e-15"
 json "d['starts'] == ['up', 'flat']"
-expect 0 info crane.yaml
+expect 0 info crane.yaml --all
 says out "starts, for --begin"
 
 # The boom stands upright, its hook 2 m above the foot; the other start and no start at all leave it level.

@@ -22,7 +22,7 @@ json "[m['applies'] for m in d['methods'] if m['method'] == 'tree'] == [True]"
 json "{i['integrator'] for i in d['integrators']} >= {'rk4', 'erk', 'adams', 'bdf', 'ida'}"
 
 # The same as text, line by line as the paper prints it.
-expect 0 info "$work/mufti.yaml"
+expect 0 info "$work/mufti.yaml" --all
 silent err
 python3 - "$work/out" <<'PYTHON' || fail "the printed matrices differ from the paper's"
 import sys
@@ -37,7 +37,7 @@ assert T == [r.split() for r in ["h0 -1 -1 -1 -1 -1 -1", "h1 0 -1 0 -1 -1 -1", "
 PYTHON
 
 # The matrices of more than 30 bodies only on request.
-expect 0 info "$source_dir/problems/chain/model.yaml" --set bodies=40
+expect 0 info "$source_dir/problems/chain/model.yaml" --set bodies=40 --all
 grep -q "path matrix T" "$work/out" && fail "the matrices of 40 bodies without being asked for"
 expect 0 info "$source_dir/problems/chain/model.yaml" --set bodies=40 --matrices
 says out "path matrix T"
@@ -62,7 +62,7 @@ json "d['loops'][0]['joints'][0]['name'] == d['loops'][0]['cut'] and {j['name'] 
 json "all(j['sense'] in (1, -1) for j in d['loops'][0]['joints'])"
 json "[j['rows'] for j in d['joints'] if j['cut']] == [5] and d['dof']['closure_rows'] == 5 and d['dof']['v'] == 3"
 json "all(m['applies'] or m['reason'] for m in d['methods']) and [m['applies'] for m in d['methods'] if m['method'] == 'tree'] == [False]"
-expect 0 info "$work/fourbar.yaml"
+expect 0 info "$work/fourbar.yaml" --all
 says out "base arcs"
 says out "closes a loop with 5 rows"
 says out "does not apply"

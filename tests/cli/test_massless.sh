@@ -11,14 +11,14 @@ json "[(x['body'], x['joint'], x['speed'], x['class'], x['reason']) for x in d['
 json "[m['applies'] for m in d['methods'] if m['method'] == 'massless'] == [True]"
 expect 0 info "$problems/two_oscillators/model.yaml" --set d=0 --json
 json "[x['class'] for x in d['massless']['directions']] == ['algebraic']"
-expect 0 info "$problems/arnold_sect4_upper/model.yaml"
+expect 0 info "$problems/arnold_sect4_upper/model.yaml" --all
 says out "directions without mass: 2; with mass (dynamic, of second order): 2"
 says out "first order"
 expect 0 info "$problems/arnold_sect4_lower/model.yaml" --json
 json "d['massless']['dynamic'] == 2 and [(x['joint'], x['class']) for x in d['massless']['directions']] == [('qi', 'first order')]"
 expect 0 info "$work/pendulum.yaml" --json
 json "d['massless'] == {'directions': [], 'dynamic': 1} and d['stiff'] == []"
-expect 0 info "$work/pendulum.yaml"
+expect 0 info "$work/pendulum.yaml" --all
 ! grep -q "directions without mass\|light bodies" "$work/out" || fail "info speaks of mass where there is nothing to say"
 
 # Nothing resists: info says what is missing, run refuses.
@@ -34,7 +34,7 @@ joints:
 YAML
 expect 0 info "$work/loose.yaml" --json
 json "[x['class'] for x in d['massless']['directions']] == ['undetermined'] and 'ring' in d['massless']['directions'][0]['reason']"
-expect 0 info "$work/loose.yaml"
+expect 0 info "$work/loose.yaml" --all
 says out "undetermined"
 says out "warning: "
 expect 2 run "$work/loose.yaml" --method massless
@@ -71,7 +71,7 @@ says err 'body "knot": springs alone hold its translation along x (joint "first"
 expect 2 check "$work/unstable.yaml"
 says err 'unstable.yaml:4:3: body "knot": springs alone hold its translation along x (joint "first"), in an unstable balance at t = 0; give it mass or damping'
 says out "1 error, 0 warnings"
-expect 0 info "$work/unstable.yaml"
+expect 0 info "$work/unstable.yaml" --all
 says out 'warning: '
 says out 'in an unstable balance at t = 0'
 expect 0 info "$work/unstable.yaml" --json
@@ -159,7 +159,7 @@ json "all(x['class'] != 'undetermined' for x in d['massless']['directions']) and
 expect 0 info "$problems/two_oscillators/model.yaml" --set m1=1e-5 --json
 silent err
 json "[(x['body'], x['motion'], x['neglect']) for x in d['stiff']] == [('light', 'decays', 2e-5)] and close(d['stiff'][0]['rate'], 4e6, 1e4)"
-expect 0 info "$problems/two_oscillators/model.yaml" --set m1=1e-5
+expect 0 info "$problems/two_oscillators/model.yaml" --set m1=1e-5 --all
 says out "--neglect-mass 2e-05, or take --integrator bdf"
 expect 0 run "$problems/two_oscillators/model.yaml" --set m1=1e-5 --neglect-mass 2e-05 --json
 silent err

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A run that is stopped by Ctrl-C: exit status 1, a readable results file, a word about it; and the progress bar, which
+# A run that is stopped by Ctrl-C: exit status 130, a readable results file, a word about it; and the progress bar, which
 # a terminal sees and a pipe does not.
 source "$(dirname "$0")/support.sh" "$@"
 
@@ -43,7 +43,7 @@ def readable(csv):
 for number in (signal.SIGINT, signal.SIGTERM):
     csv = work + "/stop%d.csv" % number
     status, output, errors = stopped_run(number, csv, False)
-    assert status == 1, (status, errors)
+    assert status == 128 + number, (status, errors)
     assert output == "", output
     assert "stopped at t = " in errors and csv in errors, errors
     assert "\r" not in errors and "%" not in errors, "a progress bar without a terminal"
@@ -51,13 +51,13 @@ for number in (signal.SIGINT, signal.SIGTERM):
     assert "holds the %d samples" % len(times) in errors, (len(times), errors)
 
 status, output, errors = stopped_run(signal.SIGINT, work + "/terminal.csv", True, "--json")
-assert status == 1 and output == "", (status, output)
+assert status == 130 and output == "", (status, output)
 assert "\r[" in errors and "%  t = " in errors, "no progress bar on a terminal: " + errors
 assert "stopped at t = " in errors, errors
 readable(work + "/terminal.csv")
 
 status, output, errors = stopped_run(signal.SIGINT, work + "/quiet.csv", True, "--quiet")
-assert status == 1 and "%" not in errors, errors
+assert status == 130 and "%" not in errors, errors
 PYTHON
 
 echo passed

@@ -721,10 +721,12 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_read_model("x", NULL, 0, report, NULL))
         MISUSE(lw_read_model("/none/such", NULL, 0, NULL, &(lw_spec *){NULL}) == LW_ERROR_FILE)
         ARGUMENT(lw_read_model("x", NULL, 1, report, &(lw_spec *){NULL}))
-        ARGUMENT(lw_read_model_with(NULL, &(lw_read_options){NULL, 0, false}, report, &(lw_spec *){NULL}))
+        ARGUMENT(
+            lw_read_model_with(NULL, &(lw_read_options){NULL, 0, false, NULL, 0}, report, &(lw_spec *){NULL}))
         ARGUMENT(lw_read_model_with("x", NULL, report, &(lw_spec *){NULL}))
-        ARGUMENT(lw_read_model_with("x", &(lw_read_options){NULL, 1, false}, report, &(lw_spec *){NULL}))
-        ARGUMENT(lw_read_model_with("x", &(lw_read_options){NULL, 0, false}, report, NULL))
+        ARGUMENT(
+            lw_read_model_with("x", &(lw_read_options){NULL, 1, false, NULL, 0}, report, &(lw_spec *){NULL}))
+        ARGUMENT(lw_read_model_with("x", &(lw_read_options){NULL, 0, false, NULL, 0}, report, NULL))
         ARGUMENT(lw_read_input(NULL, "u", "x.csv", "y", &error))
         ARGUMENT(lw_read_input(spec, NULL, "x.csv", "y", &error))
         ARGUMENT(lw_read_input(spec, "none", "x.csv", "y", &error))

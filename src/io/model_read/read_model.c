@@ -307,9 +307,12 @@ lw_status lw_read_model_with(const char *path, const lw_read_options *options, l
     if (spec) *spec = NULL;
     if (!spec || !path || !options || !settings_given(options->settings, options->setting_count))
         return LW_ERROR_ARGUMENT;
+    lw_reader reader = {.file = path, .has_folder = true, .any_path = options->any_path};
+    if (options->text)
+        return read_text(&reader, options->text, options->length, options->settings, options->setting_count,
+                         report, spec);
     if (lw_is_results(path))
         return read_results(path, options->settings, options->setting_count, report, spec);
-    lw_reader reader = {.file = path, .has_folder = true, .any_path = options->any_path};
     return read_file(&reader, path, options->settings, options->setting_count, report, spec);
 }
 

@@ -71,6 +71,19 @@ static lw_status bytes_of_csv(const char *path, unsigned char **bytes, size_t *s
     return status == LW_OK ? LW_OK : fault(error, path, as_written, damaged);
 }
 
+lw_status lw_results_about(const char *path, char *name, size_t size, lw_error *error) {
+    lw_results_table *table = NULL;
+    if (!path || !name || size == 0)
+        return lw_call_needs("the path of a results file, and a place for the name", error);
+    name[0] = '\0';
+    if (!lw_is_results(path))
+        return fault(error, path, "give the path of a results file", "is no results file");
+    const lw_status status = lw_results_table_open(path, &table, error);
+    if (status == LW_OK) snprintf(name, size, "%s", lw_results_table_text(table, "model"));
+    lw_results_table_close(table);
+    return status;
+}
+
 lw_status lw_results_spec(const char *path, lw_spec **spec, lw_error *error) {
     if (spec) *spec = NULL;
     if (!path || !spec) return lw_call_needs("the path of a results file, and a place for the spec", error);
