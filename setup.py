@@ -22,7 +22,7 @@ class BuildByCMake(build_ext):
         jobs = str(os.cpu_count() or 1)
         subprocess.run(["cmake", "-S", root, "-B", build, "-G", "Ninja", "-Wno-dev", "-DCMAKE_BUILD_TYPE=Release",
                         "-DLINKWORK_TESTS=OFF", "-DLINKWORK_PYTHON_PACKAGE=ON",
-                        "-DLINKWORK_LINK_LIBXML2=ON"], check=True)  # auditwheel packs what is linked
+                        "-DLINKWORK_LINK_LIBXML2=ON", "-DLINKWORK_LINK_HDF5=ON"], check=True)  # auditwheel packs what is linked
         subprocess.run(["cmake", "--build", build, "-j", jobs, "--target", "linkwork-python"], check=True)
         target.parent.mkdir(parents=True, exist_ok=True)
         self.copy_file(str(build / "python/linkwork/_core.abi3.so"), str(target))

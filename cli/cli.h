@@ -22,7 +22,10 @@ typedef struct cli_command {
 
 extern const cli_command cli_run, cli_check, cli_info, cli_accel, cli_compare, cli_reproduce, cli_plot,
     cli_view, cli_equilibrium, cli_linearise, cli_modes, cli_inverse, cli_frequency, cli_sensitivity,
-    cli_sweep, cli_optimise, cli_import, cli_export, cli_example, cli_gallery;
+    cli_sweep, cli_optimise, cli_import, cli_export, cli_example, cli_gallery, cli_manual, cli_completion;
+
+/* The commands, in the order in which help lists them; NULL behind the last one. */
+const cli_command *cli_command_at(int index);
 
 /* Runs the program; returns its exit status. */
 int cli_main(int argc, char **argv);

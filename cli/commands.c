@@ -9,10 +9,15 @@
 #include <string.h>
 
 static const cli_command *const commands[] = {
-    &cli_run,   &cli_check,       &cli_info,      &cli_accel,  &cli_compare, &cli_reproduce, &cli_plot,
-    &cli_view,  &cli_equilibrium, &cli_linearise, &cli_modes,  &cli_inverse, &cli_frequency, &cli_sensitivity,
-    &cli_sweep, &cli_optimise,    &cli_import,    &cli_export, &cli_example, &cli_gallery};
+    &cli_run,       &cli_check,       &cli_info,        &cli_accel,     &cli_compare, &cli_reproduce,
+    &cli_plot,      &cli_view,        &cli_equilibrium, &cli_linearise, &cli_modes,   &cli_inverse,
+    &cli_frequency, &cli_sensitivity, &cli_sweep,       &cli_optimise,  &cli_import,  &cli_export,
+    &cli_example,   &cli_gallery,     &cli_manual,      &cli_completion};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+const cli_command *cli_command_at(int index) {
+    return index >= 0 && index < COMMANDS ? commands[index] : NULL;
+}
 
 int cli_exit_of(lw_status status) {
     switch (status) {

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_MAX = 63, OPTION_MAX = 64 };
+enum { WORD_MAX = 63 };
+
+static cli_table *asked_for; /* Who asks for the options of a command instead of its work. */
 
 static void print_help(const cli_command *command, const cli_option *options, int option_count) {
     printf("linkwork %s %s\n%s\n\n", command->name, command->arguments, command->summary);
@@ -22,9 +24,9 @@ static void print_help(const cli_command *command, const cli_option *options, in
 
 static cli_parsed unknown_option(const cli_command *command, const cli_option *options, int option_count,
                                  const char *word) {
-    const char *names[OPTION_MAX];
+    const char *names[CLI_OPTION_MAX];
     int count = 0;
-    for (int i = 0; i < option_count && count < OPTION_MAX; i++) names[count++] = options[i].name;
+    for (int i = 0; i < option_count && count < CLI_OPTION_MAX; i++) names[count++] = options[i].name;
     char name[WORD_MAX + 1];
     const char *start = word + strspn(word, "-");
     snprintf(name, sizeof name, "%.*s", (int)strcspn(start, "="), start);
@@ -95,6 +97,11 @@ static cli_parsed take_option(const cli_command *command, const cli_option *opti
 
 cli_parsed cli_parse(const cli_command *command, const cli_option *options, int option_count, int argc,
                      char **argv, cli_list *rest, int rest_max) {
+    if (asked_for) {
+        asked_for->count = option_count < CLI_OPTION_MAX ? option_count : CLI_OPTION_MAX;
+        if (option_count > 0) memcpy(asked_for->options, options, (size_t)asked_for->count * sizeof *options);
+        return CLI_HELPED;
+    }
     for (int i = 0; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
             print_help(command, options, option_count);
@@ -117,4 +124,11 @@ cli_parsed cli_parse(const cli_command *command, const cli_option *options, int 
         }
     }
     return CLI_PARSED;
+}
+
+void cli_options_of(const cli_command *command, cli_table *table) {
+    table->count = 0;
+    asked_for = table;
+    (void)command->run(command, 0, NULL);
+    asked_for = NULL;
 }

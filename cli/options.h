@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-enum { CLI_LIST_MAX = 256 };
+enum { CLI_LIST_MAX = 256, CLI_OPTION_MAX = 64 };
 
 /* Texts in the order given. */
 typedef struct cli_list {
@@ -26,6 +26,15 @@ typedef struct cli_option {
     const char *unit; /* SI unit of a number; other dimensions are refused; NULL allows any */
     bool any_sign;
 } cli_option;
+
+/* The options of a command as cli_parse gets them: what the manual and completions are made of. The targets
+ * mean nothing here but the kind of each option. */
+typedef struct cli_table {
+    cli_option options[CLI_OPTION_MAX];
+    int count;
+} cli_table;
+/* Calls the command so that it does nothing but hand its options over. */
+void cli_options_of(const cli_command *command, cli_table *table);
 
 typedef enum cli_parsed { CLI_PARSED, CLI_HELPED, CLI_MISTAKEN } cli_parsed;
 

@@ -15,19 +15,24 @@
  * Cost     three writes for each row that waits, once a second.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "io/results/hdf5_library.h"
 #include "sweep/sweep_parts.h"
 
 #include <linkwork/version.h>
 
+<<<<<<< HEAD
 #include <errno.h>
 #include <hdf5.h>
+    == == ==
+    =
+>>>>>>> 32f845dd (HDF5 is loaded when a .h5 file is written or read; manual pages and completions from the option tables)
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-typedef struct hdf5_file {
+        typedef struct hdf5_file {
     lw_sweep_file base;
     const lw_sweep *sweep;
     char *path;
@@ -335,6 +340,11 @@ static lw_status close_hdf5(lw_sweep_file *file, lw_error *error) {
 
 static lw_status open_hdf5(const lw_sweep *sweep, const char *path, bool resume, lw_sweep_file **file,
                            lw_error *error) {
+    char why[160];
+    if (!lw_hdf5_open(why, sizeof why))
+        return lw_fail(error, LW_ERROR_FILE, NULL,
+                       "install HDF5 (Debian's package is libhdf5-103-1), or take a .csv file",
+                       "HDF5 cannot be loaded: %s", why);
     hdf5_file *h = calloc(1, sizeof *h);
     if (!h) return lw_out_of_memory(error);
     h->sweep = sweep;

@@ -19,9 +19,8 @@
  * note_fault; afterwards the caller's setting is restored.
  */
 #include "io/results/results_file.h"
+#include "io/results/hdf5_library.h"
 #include "io/results/read_results.h"
-
-#include <hdf5.h>
 
 #include <errno.h>
 #include <math.h>
@@ -68,6 +67,15 @@ static void watch_begin(watch *w) {
 }
 
 static void watch_end(watch *w) { (void)H5Eset_auto2(H5E_DEFAULT, w->print, w->context); }
+
+static lw_status library_fault(const char *path, const char *why, lw_error *error) {
+    if (!error) return LW_ERROR_FILE;
+    (void)lw_fail(error, LW_ERROR_FILE, NULL,
+                  "install HDF5 (Debian's package is libhdf5-103-1), or take a .csv file",
+                  "HDF5 cannot be loaded: %s", why);
+    snprintf(error->file, sizeof error->file, "%s", path);
+    return LW_ERROR_FILE;
+}
 
 /* --- texts, attributes and small datasets --------------------------------------------------------- */
 
@@ -365,6 +373,8 @@ static hdf5_writer *create(const lw_head *head) {
 }
 
 static lw_status open_hdf5(const lw_head *head, lw_results_writer **writer, lw_error *error) {
+    char why[REASON_SIZE];
+    if (!lw_hdf5_open(why, sizeof why)) return library_fault(head->path, why, error);
     hdf5_writer *w = create(head);
     if (!w) return lw_fail(error, LW_ERROR_MEMORY, "results file", NULL, "memory is out");
     /* Opening the file with fopen first gives the system's message for the most frequent faults. */
@@ -655,6 +665,8 @@ static lw_status read_rows(lw_results_table *table, lw_error *error) {
 }
 
 lw_status lw_results_table_open_hdf5(const char *path, lw_results_table **table, lw_error *error) {
+    char why[REASON_SIZE];
+    if (!lw_hdf5_open(why, sizeof why)) return library_fault(path, why, error);
     lw_arena *arena = lw_arena_create(NULL);
     hdf5_table *reader = LW_NEW(arena, hdf5_table, 1);
     if (reader) reader->path = lw_arena_text(arena, path);
@@ -683,6 +695,8 @@ lw_status lw_results_bytes_hdf5(const char *path, unsigned char **bytes, size_t 
     hdf5_table reader = {.path = path, .file = H5I_INVALID_HID, .data = H5I_INVALID_HID};
     lw_status status = LW_OK;
     watch over;
+    char why[REASON_SIZE];
+    if (!lw_hdf5_open(why, sizeof why)) return library_fault(path, why, error);
     watch_begin(&over);
     reader.file = open_file(path, H5F_ACC_RDONLY);
     hid_t set = reader.file >= 0 ? H5Dopen2(reader.file, "spec", H5P_DEFAULT) : H5I_INVALID_HID;
