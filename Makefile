@@ -13,7 +13,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
 .PHONY: build mpi run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import test-fmu test-derivatives check-layers check-prose check-format format reference docs fuzz fuzz-merge bench bench-peers bench-python \
-	comparison endurance install setup clean help
+	comparison endurance install deb test-deb dist setup clean help
 .DEFAULT_GOAL := build
 
 setup:
@@ -177,8 +177,20 @@ install: build ## install program, library, headers, CMake and pkg-config files 
 	@cmake --build build --target linkwork linkwork-core linkwork-shared linkwork-program linkwork-fmu -j $(JOBS)
 	@cmake --install build --prefix "$(PREFIX)"
 
+deb: setup ## Debian packages of the program and of the library, build-deb/*.deb
+	@cmake -G Ninja -B build-deb -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_MPI=OFF -DCMAKE_INSTALL_PREFIX=/usr \
+	    -DLINKWORK_ZSH_FOLDER=zsh/vendor-completions
+	@cmake --build build-deb --target linkwork linkwork-core linkwork-shared linkwork-program linkwork-fmu -j $(JOBS)
+	@cd build-deb && rm -f *.deb && cpack -G DEB && ls -l *.deb
+
+test-deb: deb ## lints the packages, installs and runs them in a bare Debian
+	@bash tests/package/deb build-deb
+
+dist: build ## a tarball with the program and the libraries it needs beside it, for other Linux systems: build-dist/
+	@bash packaging/dist build build-dist
+
 clean: ## remove everything built
-	rm -rf build build-asan build-tsan build-bench build-fuzz
+	rm -rf build build-asan build-tsan build-bench build-fuzz build-deb build-dist
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F '|' '{ printf "%-22s %s\n", $$1, $$2 }'

@@ -46,7 +46,7 @@ static void print_option(const cli_option *option) {
     print_text(option->help);
     if (option->list) printf("May be repeated.\n");
     if (option->example) {
-        printf("Example: ");
+        printf(".br\nExample: ");
         print_text(option->example);
     }
 }

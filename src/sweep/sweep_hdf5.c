@@ -20,19 +20,14 @@
 
 #include <linkwork/version.h>
 
-<<<<<<< HEAD
 #include <errno.h>
-#include <hdf5.h>
-    == == ==
-    =
->>>>>>> 32f845dd (HDF5 is loaded when a .h5 file is written or read; manual pages and completions from the option tables)
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-        typedef struct hdf5_file {
+typedef struct hdf5_file {
     lw_sweep_file base;
     const lw_sweep *sweep;
     char *path;

@@ -108,4 +108,50 @@ piped = subprocess.run([sys.argv[1], "info", sys.argv[2]], stdout=subprocess.PIP
 assert b"\033" not in piped
 PYTHON
 
+# The manual: a page for every command, made of its own table of options; troff has nothing to say against them.
+expect 0 manual --list
+cp "$work/out" "$work/pages"
+[[ $(wc -l <"$work/pages") -ge 18 ]] || fail "only $(wc -l <"$work/pages") pages"
+while read -r page; do
+    if [[ $page == linkwork ]]; then expect 0 manual; else expect 0 manual "$page"; fi
+    says out ".SH EXIT STATUS"
+    if [[ $page != linkwork ]]; then
+        cp "$work/out" "$work/page"
+        expect 0 "${page#linkwork-}" --help
+        for option in $(grep -oE '^  --[a-z-]+' "$work/out"); do
+            grep -qF -- "${option//-/\\-}" "$work/page" || fail "$page has no $option"
+        done
+        if command -v groff >/dev/null; then
+            [[ -z $(groff -man -Tutf8 -ww "$work/page" 2>&1 >/dev/null) ]] || fail "groff warns of $page"
+        fi
+    fi
+done <"$work/pages"
+python3 "$source_dir/tools/manual_of_model" "$source_dir/docs/model.schema.json" 0 >"$work/model.5" || fail "linkwork-model(5)"
+grep -q "^.SS joints" "$work/model.5" || fail "linkwork-model(5) has no joints"
+expect 2 manual nothing
+says err "there is no page"
+
+# Completions: commands, options, values, names of the model; by bash itself.
+completes() { # EXPECTED WORDS...
+    local wanted=$1
+    shift
+    expect 0 completion -- "$@"
+    cut -f 1 "$work/out" | grep -qxF -- "$wanted" || fail "linkwork $* is not completed by $wanted: $(cat "$work/out")"
+}
+completes run ru
+completes --integrator run --int
+completes rcr run "$work/pendulum.yaml" --method r
+completes bdf run "$work/pendulum.yaml" --integrator = b
+completes l= run "$work/pendulum.yaml" --set ""
+completes pin run "$work/pendulum.yaml" --independent p
+completes "joint,reaction(pin)" run "$work/pendulum.yaml" --record "joint,rea"
+expect 0 completion -- run "$work/pend"
+silent out
+for shell in bash zsh fish; do expect 0 completion "$shell"; done
+expect 2 completion csh
+says err "give bash, zsh or fish"
+found=$(PATH="$(dirname "$linkwork"):$PATH" bash -c 'source <(linkwork completion bash); COMP_WORDS=(linkwork run --int); COMP_CWORD=2
+    _linkwork; echo "${COMPREPLY[@]}"')
+[[ $found == --integrator ]] || fail "bash completes --int by \"$found\""
+
 echo passed

@@ -1,0 +1,27 @@
+# Installs what the installed program itself prints: the pages of its manual, and the scripts of its completions.
+# Called by cmake --install with PROGRAM, SOURCE, VERSION, PYTHON, ZSH_FOLDER.
+set(share $ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share)
+function(keep file) # command ...
+    execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE text RESULT_VARIABLE status)
+    if(NOT status EQUAL 0)
+        message(FATAL_ERROR "${ARGN} does not print ${file}")
+    endif()
+    file(WRITE ${share}/${file} "${text}")
+    message(STATUS "Installing: ${share}/${file}")
+endfunction()
+
+execute_process(COMMAND ${PROGRAM} manual --list OUTPUT_VARIABLE pages OUTPUT_STRIP_TRAILING_WHITESPACE)
+string(REPLACE "\n" ";" pages "${pages}")
+foreach(page ${pages})
+    if(page STREQUAL linkwork)
+        keep(man/man1/${page}.1 ${PROGRAM} manual)
+    else()
+        keep(man/man1/${page}.1 ${PROGRAM} manual ${page})
+    endif()
+endforeach()
+if(PYTHON)
+    keep(man/man5/linkwork-model.5 ${PYTHON} ${SOURCE}/tools/manual_of_model ${SOURCE}/docs/model.schema.json ${VERSION})
+endif()
+keep(bash-completion/completions/linkwork ${PROGRAM} completion bash)
+keep(${ZSH_FOLDER}/_linkwork ${PROGRAM} completion zsh)
+keep(fish/vendor_completions.d/linkwork.fish ${PROGRAM} completion fish)
