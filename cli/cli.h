@@ -17,7 +17,8 @@ typedef struct cli_command {
     const char *summary;   /* one line */
     const char *details;   /* printed by --help after the options; may be "" */
     int (*run)(const struct cli_command *command, int argc,
-               char **argv); /* argv excludes program and command. */
+               char **argv);  /* argv excludes program and command. */
+    const char *const *forms; /* first arguments that have options of their own, as of export; NULL: none */
 } cli_command;
 
 extern const cli_command cli_run, cli_check, cli_info, cli_accel, cli_compare, cli_reproduce, cli_plot,

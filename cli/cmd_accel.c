@@ -237,9 +237,12 @@ static int accel(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_accel = {
-    "accel", "MODEL [options]", "accelerations and joint reactions of a state",
+    "accel",
+    "MODEL [options]",
+    "accelerations and joint reactions of a state",
     "Of the initial state; with --at T of the state to which a run comes at that time; "
     "with --state FILE of a row of results.\n"
     "A row is taken as it is: there is none between two. MODEL may be a results file; "
     "with --state it may be left away.",
-    accel};
+    accel,
+    NULL};

@@ -391,9 +391,12 @@ static int check(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_check = {
-    "check", "MODEL ... [options]", "every fault of models at once, with places and remedies",
+    "check",
+    "MODEL ... [options]",
+    "every fault of models at once, with places and remedies",
     "Exit status 0 without errors (warnings do not count), 2 with errors. A file without "
     "a run that lacks nothing but joints to ground is taken for a part. Of an FMU (FILE.fmu, of any program) "
     "the\n"
     "archive and the description are checked, and its library is run in a child process.",
-    check};
+    check,
+    NULL};

@@ -380,7 +380,9 @@ static int compare(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_compare = {
-    "compare", "MODEL [options]", "every method on one model: difference, time, drift, condition, growth",
+    "compare",
+    "MODEL [options]",
+    "every method on one model: difference, time, drift, condition, growth",
     "The reference is tree, lagrange or else the first exact method that has answers. Accelerations and\n"
     "unique components of reactions are compared at the initial state and at five more along the run of the\n"
     "guide, the first that comes to its end without doubts. Times are processor time of one call for\n"
@@ -389,4 +391,5 @@ const cli_command cli_compare = {
     "explains;\n"
     "a run that ends further from the guide's than the tolerance explains, is doubtful, or fails. A method\n"
     "that tells why it has no answer, or why its run cannot go on, gives no wrong number.",
-    compare};
+    compare,
+    NULL};

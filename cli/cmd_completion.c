@@ -174,7 +174,12 @@ static void complete(line *l) {
     for (int k = 0; cli_command_at(k); k++)
         if (strcmp(cli_command_at(k)->name, l->words[0]) == 0) l->command = cli_command_at(k);
     if (!l->command) return;
-    cli_options_of(l->command, &l->table);
+    const char *form = NULL;
+    for (int k = 0; l->command->forms && l->command->forms[k]; k++) {
+        if (l->count == 1) offer(l, "", l->command->forms[k], "", NULL);
+        if (l->count > 1 && strcmp(l->words[1], l->command->forms[k]) == 0) form = l->command->forms[k];
+    }
+    cli_options_of(l->command, form, &l->table);
     /* bash makes words of their own of what stands before and behind '='. */
     const bool equals = l->count > 2 && strcmp(l->words[l->count - 1], "=") == 0;
     if (strcmp(l->word, "=") == 0) l->word = "";
@@ -248,7 +253,10 @@ static int completion(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_completion = {
-    "completion", "bash | zsh | fish", "print a script that lets a shell complete what is typed",
+    "completion",
+    "bash | zsh | fish",
+    "print a script that lets a shell complete what is typed",
     "bash: source <(linkwork completion bash)    zsh: source <(linkwork completion zsh)\n"
     "fish: linkwork completion fish | source     An installation has the scripts where shells find them.",
-    completion};
+    completion,
+    NULL};

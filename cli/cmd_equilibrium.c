@@ -282,8 +282,11 @@ static int equilibrium(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_equilibrium = {
-    "equilibrium", "MODEL [options]", "the position of rest reached from the start",
+    "equilibrium",
+    "MODEL [options]",
+    "the position of rest reached from the start",
     "Newton's method along the motions that the joints admit, and relaxation where no stable position is "
     "near.\n"
     "If forces cannot balance, the coordinates that still accelerate are named.",
-    equilibrium};
+    equilibrium,
+    NULL};

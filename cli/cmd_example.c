@@ -18,7 +18,7 @@ static int example(const cli_command *command, int argc, char **argv) {
     const cli_option options[] = {
         {"out", "DIR", "the folder to write into; if left out, the current one", "models", .text = &out},
     };
-    cli_list names;
+    cli_list names = {.count = 0};
     switch (
         cli_parse(command, options, sizeof options / sizeof options[0], argc, argv, &names, CLI_LIST_MAX)) {
     case CLI_HELPED:
@@ -45,8 +45,11 @@ static int example(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_example = {
-    "example", "[NAME ...] [--out DIR]", "write models that the program carries",
+    "example",
+    "[NAME ...] [--out DIR]",
+    "write models that the program carries",
     "Without a name the examples are listed. An example is written as NAME.yaml, with the files that it "
     "uses beside it; files\nthat are there already are left alone, and it is an error. docs/gallery.md shows "
     "all of them.",
-    example};
+    example,
+    NULL};

@@ -110,8 +110,11 @@ static int export_model(const cli_command *command, int argc, char **argv) {
     return result;
 }
 
+static const char *const forms[] = {"c", "fmu", NULL};
+
 const cli_command cli_export = {
-    "export", "mjcf|urdf|c|fmu MODEL [options]",
+    "export",
+    "mjcf|urdf|c|fmu MODEL [options]",
     "write a model for MuJoCo (MJCF), as URDF, as C, or as an FMU",
     "MJCF can say loops, by equalities; URDF trees only. What the format cannot "
     "say is left out and listed on\n"
@@ -119,4 +122,5 @@ const cli_command cli_export = {
     "C: functions for this mechanism alone, with a test; export c --help lists its\n"
     "options.\n"
     "An FMU for system simulators (docs/fmu.md): export fmu --help lists its options.",
-    export_model};
+    export_model,
+    forms};

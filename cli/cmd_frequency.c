@@ -303,8 +303,11 @@ static int frequency(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_frequency = {
-    "frequency", "MODEL [options]", "transfer functions from inputs to outputs",
+    "frequency",
+    "MODEL [options]",
+    "transfer functions from inputs to outputs",
     "G = C (s - A)^-1 B + D of the linear system near the state, s = i 2 pi f, with A, B, C, D as `linkwork "
     "linearise`\n"
     "has them: for every input of the model and every output or, if it has none, every coordinate.",
-    frequency};
+    frequency,
+    NULL};

@@ -73,7 +73,7 @@ static int gallery(const cli_command *command, int argc, char **argv) {
         {"out", "DIR", "the folder of the pages; if left out, gallery", "pages", .text = &out},
         {"quiet", NULL, "print faults only", NULL, .flag = &quiet},
     };
-    cli_list names;
+    cli_list names = {.count = 0};
     switch (
         cli_parse(command, options, sizeof options / sizeof options[0], argc, argv, &names, CLI_LIST_MAX)) {
     case CLI_HELPED:
@@ -108,8 +108,11 @@ static int gallery(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_gallery = {
-    "gallery", "[NAME ...] [--out DIR]", "write pages that show the examples moving",
+    "gallery",
+    "[NAME ...] [--out DIR]",
+    "write pages that show the examples moving",
     "For every example of linkwork example, or those named: its files and a page of linkwork view, and an "
     "index of them all,\nDIR/index.html. The pages need no network. Files of an earlier gallery in DIR are "
     "replaced.",
-    gallery};
+    gallery,
+    NULL};

@@ -548,5 +548,5 @@ static int info(const cli_command *command, int argc, char **argv) {
     return result;
 }
 
-const cli_command cli_info = {"info", "MODEL [options]", "bodies, labels, joints, graph, loops, methods", "",
-                              info};
+const cli_command cli_info = {
+    "info", "MODEL [options]", "bodies, labels, joints, graph, loops, methods", "", info, NULL};

@@ -244,8 +244,11 @@ static int inverse(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_inverse = {
-    "inverse", "MODEL [options]", "forces of drives for a given motion",
+    "inverse",
+    "MODEL [options]",
+    "forces of drives for a given motion",
     "The motion is that of --motion, or without it what the model prescribes. It is brought onto the "
     "closures of\n"
     "loops; what it does not say has to follow from them. Force laws of the drives do not count.",
-    inverse};
+    inverse,
+    NULL};

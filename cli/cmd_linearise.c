@@ -167,7 +167,10 @@ static int linearise(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_linearise = {
-    "linearise", "MODEL [options]", "A, B, C, D and eigenvalues near a state",
+    "linearise",
+    "MODEL [options]",
+    "A, B, C, D and eigenvalues near a state",
     "x' = A x + B u, y = C x + D u: x are changes of independent coordinates, of speeds and of user states,\n"
     "u those of the model's inputs, y those of its outputs or, if it has none, of the coordinates.",
-    linearise};
+    linearise,
+    NULL};

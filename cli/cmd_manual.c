@@ -1,6 +1,8 @@
-/* cmd_manual.c - linkwork manual: a page of the manual, for man, made of the tables that the program itself uses.
+/* cmd_manual.c - linkwork manual: a page of the manual, for man, made of the tables that the program itself
+ * uses.
  *
- * The pages are linkwork(1) and linkwork-COMMAND(1), in the macros of man(7); an installation has them as files.
+ * The pages are linkwork(1) and linkwork-COMMAND(1), in the macros of man(7); an installation has them as
+ * files.
  */
 #include "options.h"
 
@@ -59,7 +61,7 @@ static void print_status(void) {
 static void print_command(const cli_command *command) {
     cli_table table;
     char name[64];
-    cli_options_of(command, &table);
+    cli_options_of(command, NULL, &table);
     snprintf(name, sizeof name, "linkwork-%s", command->name);
     print_head(name, command->summary);
     printf(".SH SYNOPSIS\n\\fBlinkwork %s\\fR ", command->name);
@@ -71,6 +73,11 @@ static void print_command(const cli_command *command) {
     printf(".SH OPTIONS\n");
     for (int k = 0; k < table.count; k++) print_option(&table.options[k]);
     printf(".TP\n\\fB\\-\\-help\\fR\nThe options in short.\n");
+    for (int f = 0; command->forms && command->forms[f]; f++) {
+        printf(".SS Options of linkwork %s %s\n", command->name, command->forms[f]);
+        cli_options_of(command, command->forms[f], &table);
+        for (int k = 0; k < table.count; k++) print_option(&table.options[k]);
+    }
     print_status();
     printf(".SH SEE ALSO\n\\fBlinkwork\\fR(1), \\fBlinkwork\\-model\\fR(5)\n");
 }
@@ -126,5 +133,9 @@ static int manual(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_manual = {
-    "manual", "[COMMAND] [--list]", "print a page of the manual, for man",
-    "linkwork manual run | man -l - shows it. An installation has the pages where man finds them.", manual};
+    "manual",
+    "[COMMAND] [--list]",
+    "print a page of the manual, for man",
+    "linkwork manual run | man -l - shows it. An installation has the pages where man finds them.",
+    manual,
+    NULL};

@@ -133,8 +133,11 @@ static int find_modes(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_modes = {
-    "modes", "MODEL [options]", "frequencies, damping and shapes of vibrations",
+    "modes",
+    "MODEL [options]",
+    "frequencies, damping and shapes of vibrations",
     "Of small vibrations about the position at rest; rigid-body modes are counted. A shape has the motion "
     "of\n"
     "every joint; its largest entry is 1, lengths counted in the longest arm of the model.",
-    find_modes};
+    find_modes,
+    NULL};

@@ -240,10 +240,13 @@ static int optimise_command(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_optimise = {
-    "optimise", "MODEL [options]", "parameters at which a measure is least or greatest",
+    "optimise",
+    "MODEL [options]",
+    "parameters at which a measure is least or greatest",
     "Measures are those of linkwork sweep: max(Q), min, range, mean, rms, final, at(Q, TIME) ... of a "
     "quantity.\n"
     "cma takes noise, jumps, runs that fail, and --subject; descent needs far fewer runs where the measure "
     "is\n"
     "smooth. Runs that fail or are doubtful are never the best. Exit status 1 if no run is good.",
-    optimise_command};
+    optimise_command,
+    NULL};

@@ -133,7 +133,9 @@ static int plot(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_plot = {
-    "plot", "RESULTS... [COLUMNS] [options]", "draw columns of results files as an SVG or PDF picture",
+    "plot",
+    "RESULTS... [COLUMNS] [options]",
+    "draw columns of results files as an SVG or PDF picture",
     "RESULTS are files that linkwork run --out wrote, CSV or HDF5; several are laid over each other. Each "
     "column "
     "named gets a panel\nof its own; names joined by + share one, and * stands for anything. Without names, "
@@ -141,4 +143,5 @@ const cli_command cli_plot = {
     "draws every one. Of the rows of a sweep: histograms, points over what varies, maps, a matrix.\n"
     "A path:  linkwork plot crane.h5 --x \"com(load).x\" --y \"com(load).z\"\n"
     "Paths:   linkwork plot crane.h5 --x \"com(*).x\" --y \"com(*).z\"",
-    plot};
+    plot,
+    NULL};

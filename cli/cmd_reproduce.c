@@ -303,9 +303,12 @@ static int reproduce(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_reproduce = {
-    "reproduce", "[PAPER[/ITEM]] [options]", "the papers' tables and figures, next to their own numbers",
+    "reproduce",
+    "[PAPER[/ITEM]] [options]",
+    "the papers' tables and figures, next to their own numbers",
     "Without PAPER every item of every paper, and one table at the end. Rows show the paper's number (in "
     "parentheses what its\nwords or a formula come to, - for a check of our own), the number computed here, "
     "and what it is "
     "wanted to be. Exit status 1: a row is not as wanted, or an item failed.",
-    reproduce};
+    reproduce,
+    NULL};

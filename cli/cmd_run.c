@@ -569,7 +569,9 @@ static int run_command(const cli_command *command, int argc, char **argv) {
     return result;
 }
 
-const cli_command cli_run = {"run", "MODEL [options]", "simulate a model",
+const cli_command cli_run = {"run",
+                             "MODEL [options]",
+                             "simulate a model",
                              "What is not given comes from the run section of the model, then from the "
                              "program. --set may be repeated.\n"
                              "Numbers are expressions with units, as in the model: --end \"2 min\", --step "
@@ -583,4 +585,5 @@ const cli_command cli_run = {"run", "MODEL [options]", "simulate a model",
                              "with --resume it may be left "
                              "away.\n"
                              "Ctrl-C stops at the next sample and keeps the results so far.",
-                             run_command};
+                             run_command,
+                             NULL};

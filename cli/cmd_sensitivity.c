@@ -138,8 +138,11 @@ static int sensitivity(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_sensitivity = {
-    "sensitivity", "MODEL [options]", "derivatives of a run with respect to parameters",
+    "sensitivity",
+    "MODEL [options]",
+    "derivatives of a run with respect to parameters",
     "By the variational equations of the run, and once more by differences of runs with other values; where "
     "both\n"
     "disagree there is no answer. Parameters may enter anything, lengths and initial values too.",
-    sensitivity};
+    sensitivity,
+    NULL};

@@ -311,7 +311,9 @@ static int sweep_command(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_sweep = {
-    "sweep", "MODEL [options]", "many runs with other parameters",
+    "sweep",
+    "MODEL [options]",
+    "many runs with other parameters",
     "--vary:    \"L = 1..2 : 11\" (\"1..100 : 5 log\"), \"L = 1, 2, 5\", \"L, k from values.csv\",\n"
     "           \"k ~ normal(2e4, 1e3)\", uniform(1, 2), lognormal(2e4, 0.1), triangular(1, 1.2, 2),\n"
     "           \"method = rcr, lagrange\", integrator, begin\n"
@@ -320,4 +322,5 @@ const cli_command cli_sweep = {
     "           overshoot(Q), time(EVENT); \"peak = max(kinetic)\" names it\n"
     "A row is a function of the model, the plan, the seed and its number, whatever computes it. A run that\n"
     "fails is a row with its reason; exit status 1 if all have failed.",
-    sweep_command};
+    sweep_command,
+    NULL};

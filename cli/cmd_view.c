@@ -360,10 +360,13 @@ static int view(const cli_command *command, int argc, char **argv) {
 }
 
 const cli_command cli_view = {
-    "view", "MODEL | RESULTS [RESULTS2] [options]", "write a page that shows the mechanism moving",
+    "view",
+    "MODEL | RESULTS [RESULTS2] [options]",
+    "write a page that shows the mechanism moving",
     "A model is simulated first; RESULTS is a file of linkwork run --out, CSV or HDF5, and with a second one "
     "both "
     "motions\nare shown, the second as a ghost. The page is one file for any web browser and needs no "
     "network: "
     "3-D scene, time, plots,\nenergy ledger. --png T needs Chromium or Chrome on the PATH.",
-    view};
+    view,
+    NULL};

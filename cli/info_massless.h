@@ -7,7 +7,8 @@
 #include "json.h"
 #include "load.h"
 
-/* The same in at most three lines; nothing of a model whose every motion moves mass, and that is not stiff. */
+/* The same in at most three lines; nothing of a model whose every motion moves mass, and that is not stiff.
+ */
 void info_summarise_massless(const cli_model *m);
 void info_print_massless(const cli_model *m);
 void info_json_massless(json *j, const cli_model *m);

@@ -126,9 +126,12 @@ cli_parsed cli_parse(const cli_command *command, const cli_option *options, int 
     return CLI_PARSED;
 }
 
-void cli_options_of(const cli_command *command, cli_table *table) {
+void cli_options_of(const cli_command *command, const char *form, cli_table *table) {
+    char help[] = "--help", first[16];
+    snprintf(first, sizeof first, "%s", form ? form : help);
+    char *arguments[] = {first, help};
     table->count = 0;
     asked_for = table;
-    (void)command->run(command, 0, NULL);
+    (void)command->run(command, form ? 2 : 1, arguments);
     asked_for = NULL;
 }

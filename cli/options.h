@@ -33,8 +33,8 @@ typedef struct cli_table {
     cli_option options[CLI_OPTION_MAX];
     int count;
 } cli_table;
-/* Calls the command so that it does nothing but hand its options over. */
-void cli_options_of(const cli_command *command, cli_table *table);
+/* Calls the command so that it does nothing but hand its options over; form is one of its forms or NULL. */
+void cli_options_of(const cli_command *command, const char *form, cli_table *table);
 
 typedef enum cli_parsed { CLI_PARSED, CLI_HELPED, CLI_MISTAKEN } cli_parsed;
 

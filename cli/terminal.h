@@ -1,6 +1,7 @@
 /* terminal.h - bold and coloured words, on terminals only.
  *
- * A stream gets them if it is a terminal, unless the environment has NO_COLOR (any value but ""), or TERM=dumb.
+ * A stream gets them if it is a terminal, unless the environment has NO_COLOR (any value but ""), or
+ * TERM=dumb.
  */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H

@@ -1,14 +1,17 @@
 /* sweep_hdf5_read.c - all of a sweep's HDF5 file, for whoever draws it.
  */
+#include "io/results/hdf5_library.h"
+#include "io/results/read_results.h"
 #include "sweep/sweep_parts.h"
 
-#include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool lw_sweep_hdf5_is(const char *path) {
     H5E_auto2_t print;
     void *context;
+    char why[160];
+    if (!lw_is_hdf5(path) || !lw_hdf5_open(why, sizeof why)) return false;
     (void)H5Eget_auto2(H5E_DEFAULT, &print, &context);
     (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -58,7 +61,8 @@ static bool read_numbers(hid_t file, const char *name, hid_t type, size_t wanted
 }
 
 lw_status lw_sweep_hdf5_read(const char *path, lw_sweep_contents *c, lw_error *error) {
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    char why[160];
+    hid_t file = lw_hdf5_open(why, sizeof why) ? H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT) : H5I_INVALID_HID;
     size_t units = 0;
     *c = (lw_sweep_contents){0};
     bool done = file >= 0;

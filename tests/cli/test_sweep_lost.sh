@@ -45,7 +45,7 @@ time.sleep(1.5)
 program.send_signal(getattr(signal, "SIG" + sys.argv[2]))
 out, err = program.communicate(timeout=60)
 rows = [l for l in open("part.csv") if l[0].isdigit()]
-assert program.returncode == 1 and "stopped on request" in err and "--resume goes on" in err, (program.returncode, err)
+assert program.returncode == 128 + getattr(signal, "SIG" + sys.argv[2]) and "stopped on request" in err and "--resume goes on" in err, (program.returncode, err)
 done = int(err.split("behind ")[1].split()[0])
 # Rows behind the run that was broken off wait for it, and are computed again.
 assert rows and rows[-1].endswith("\n") and len(rows) <= done, (len(rows), err)

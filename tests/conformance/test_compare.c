@@ -36,6 +36,7 @@ static lw_compare_options quick(const lw_model *model) {
     lw_compare_defaults(model, &options);
     options.timing = 0.01;
     options.run.end = 0.2;
+    options.patience = 120; /* a run is not given up because the machine is busy */
     return options;
 }
 

@@ -1,15 +1,15 @@
 /* hdf5_library.h - HDF5 for the files that call it, and where its functions come from.
  *
- * Debian's HDF5 brings libcurl, Kerberos, LDAP and TLS along, 35 shared objects and two thirds of the start of
- * the program linkwork, though few calls ever touch a .h5 file. So it is loaded when one is written or read:
- * hdf5_loaded.c fills the table below, and the names of the functions stand for its members, so that code
- * reads as HDF5's manual writes it. Where nothing can be loaded, as in a program that is linked statically, or
- * where a package has to name all its libraries, as a Python wheel, -DLINKWORK_LINK_HDF5=ON links it: then
- * this header is HDF5's own.
+ * Debian's HDF5 brings libcurl, Kerberos, LDAP and TLS along, 33 shared objects and nearly all of the start
+ * of the program linkwork, though few calls ever touch a .h5 file. So it is loaded when one is written or
+ * read: hdf5_loaded.c fills the table below, and the names of the functions stand for its members, so that
+ * code reads as HDF5's manual writes it. Where nothing can be loaded, as in a program that is linked
+ * statically, or where a package has to name all its libraries, as a Python wheel, -DLINKWORK_LINK_HDF5=ON
+ * links it: then this header is HDF5's own.
  *
- * The table is filled once and for all threads. It is the only global data of Linkwork, and says no more than
- * where in this process HDF5 lies, which has global data of its own. A library that was loaded stays until the
- * process ends, since HDF5 closes its files then.
+ * The table is filled once and for all threads. It says no more than where in this process HDF5 lies, which
+ * has global data of its own. A library that was loaded stays until the process ends, since HDF5 closes its
+ * files then.
  */
 #ifndef LW_HDF5_LIBRARY_H
 #define LW_HDF5_LIBRARY_H
