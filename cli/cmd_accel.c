@@ -158,6 +158,17 @@ static lw_status answer_to(const lw_model *model, const lw_run_options *options,
     return status;
 }
 
+/* In a singular position the equations have solutions that are the accelerations of no motion. */
+static void warn_of_no_motion(const lw_model *model, const lw_run_options *options, const double *q,
+                              const double *v) {
+    lw_error error = {0};
+    char text[2048];
+    if (lw_run_leads_on(model, options, q, v, &error) == LW_OK) return;
+    error.severity = LW_SEVERITY_WARNING;
+    lw_error_format(&error, text, sizeof text);
+    fprintf(stderr, "%s\nThese accelerations satisfy the equations; a run from here is refused.\n", text);
+}
+
 static int solve(const cli_command *command, cli_model *loaded, const request *asked) {
     const lw_model *model = loaded->model;
     lw_run_options run, *options = &run;
@@ -195,6 +206,7 @@ static int solve(const cli_command *command, cli_model *loaded, const request *a
         if (status == LW_OK && !options->states && lw_model_is_compliant(model))
             status = answer_to(model, options, q, v, &a, &error); /* The flags, too. */
         result = status == LW_OK ? CLI_DONE : cli_fault(command, status, &error);
+        if (status == LW_OK) warn_of_no_motion(model, options, q, v);
         if (status == LW_OK && asked->as_json) print_json(model, &a);
         if (status == LW_OK && !asked->as_json) print_text(model, &a);
     }

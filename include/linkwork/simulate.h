@@ -124,6 +124,12 @@ LW_API lw_status lw_run_check(const lw_model *model, const lw_run_options *optio
 LW_API lw_status lw_run_start(const lw_model *model, const lw_run_options *options, double *q, double *v,
                               lw_assembly *assembly, const char **method, char *why, size_t size,
                               lw_error *error);
+/* Does one motion, and no more, lead out of this state at options->start? Otherwise the status and the error
+ * are those with which a run from there ends, at once: the position is singular, and accelerations that
+ * satisfy the equations there need be those of no motion. LW_OK, too, where it is not known: for models that
+ * method rcr does not apply to. Creates the method rcr, and calls it a few times. */
+LW_API lw_status lw_run_leads_on(const lw_model *model, const lw_run_options *options, const double *q,
+                                 const double *v, lw_error *error);
 /* The name of the integrator that a run with these options takes, or with auto begins with. */
 LW_API const char *lw_run_integrator(const lw_run_options *options);
 /* Does the integrator of this name work with the step of these options as a fixed one, without a

@@ -4,6 +4,7 @@
  * assembled before methods are tried on it, and the integrator is checked against the functions that the
  * method offers.
  */
+#include "simulation/singularity_monitor.h"
 #include "simulation/run_plan.h"
 #include "simulation/choice/method_auto.h"
 #include "simulation/run_options.h"
@@ -63,6 +64,20 @@ lw_status lw_run_start(const lw_model *model, const lw_run_options *options, dou
     if (method) *method = plan.formulation->name;
     if (why) snprintf(why, size, "%s", plan.why);
     return LW_OK;
+}
+
+lw_status lw_run_leads_on(const lw_model *model, const lw_run_options *options, const double *q,
+                          const double *v, lw_error *error) {
+    if (!model || !options || !q || !v)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "give a model, options, q and v",
+                       "whether a motion leads on is asked of a model in a state");
+    const lw_formulation *any = lw_formulation_find("lagrange");
+    const lw_method_options method = {.states = options->states, .inputs = options->inputs};
+    lw_passage passage;
+    lw_passage_start(&passage, model, any);
+    const lw_status status = lw_passage_begin(&passage, model, &method, options->start, q, v, error);
+    lw_passage_end(&passage);
+    return status;
 }
 
 static lw_status choose_method_options(lw_run_plan *plan, lw_error *error) {

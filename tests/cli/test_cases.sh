@@ -611,6 +611,11 @@ for method in auto rcr cut massless lagrange schur barycentre relative nullspace
     expect 1 run "$work/flat_start.yaml" --method $method
     says err 'joint "D": the loop that it closes starts in a singular position, and more than one motion leads out of it'
 done
+expect 0 accel "$work/flat_start.yaml" # as the equations have solutions, but not without a word
+says err "and more than one motion leads out of it"
+says err "a run from here is refused"
+expect 0 accel "$work/flat_start.yaml" --set w=3
+silent err
 for method in auto rcr cut massless relative; do
     expect 0 run "$work/flat_start.yaml" --method $method --set w=3 --json --strict
     json "close(d['final']['joints']['A']['q'][0], d['final']['joints']['C']['q'][0], 1e-7) and close(d['final']['joints']['A']['q'][0], 2.4748628, 1e-6)"

@@ -128,6 +128,18 @@ says err 'warning: joint "link1": q is 90 rad; did you mean 90 deg?'
 expect 0 check "$work/angles.yaml" --set "phi=90 deg"
 [[ $(grep -c "did you mean" "$work/err") -eq 1 ]] || fail "90 deg is questioned"
 
+# So are angular speeds in Hz, which are 2 pi times slower than most who write them think.
+sed 's/, q: start/, v: 20 Hz/' "$work/pendulum.yaml" >"$work/hertz.yaml"
+expect 0 check "$work/hertz.yaml"
+says err 'warning: joint "pin": v of 20 Hz is 20 rad/s; did you mean 20 rev/s? Write 20 rad/s if not'
+sed 's/, q: start/, v: w/; s/start: 0/w: 3 rad\/s/' "$work/pendulum.yaml" >"$work/hertz.yaml"
+expect 0 check "$work/hertz.yaml"
+silent err
+expect 0 check "$work/hertz.yaml" --set "w=20 Hz"
+says err 'v of 20 Hz is 20 rad/s'
+expect 0 check "$work/hertz.yaml" --set "w=20 rev/s"
+silent err
+
 # A mechanism that is rigid: a four-bar linkage with one axis turned by a right angle, and one with a rod too many.
 cat >"$work/rigid.yaml" <<'YAML'
 linkwork: 1

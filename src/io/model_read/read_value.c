@@ -302,6 +302,31 @@ static void question_angle(lw_reader *reader, const lw_yaml *node, const char *w
     warn(reader, node->place, remedy, "%s is %g rad", what, value);
 }
 
+/* Is it a number with the unit Hz, and nothing else? */
+static bool is_lone_frequency(const char *text) {
+    const size_t sign = *text == '-' || *text == '+', length = number_length(text + sign);
+    const char *unit = text + sign + length;
+    while (*unit == ' ') unit++;
+    return length > 0 && strcmp(unit, "Hz") == 0;
+}
+
+/* Warns of a frequency for an angular speed: Hz is 1/s, and so is rad/s, but turns per second are most likely
+ * meant, which are 2 pi times as fast. */
+static void question_frequency(lw_reader *reader, const lw_yaml *node, const char *what, double value) {
+    const lw_constant *constant = lone_constant(reader, node->text);
+    if (!is_lone_frequency(constant && constant->text ? constant->text : node->text)) return;
+    char remedy[96];
+    snprintf(remedy, sizeof remedy, "did you mean %g rev/s? Write %g rad/s if not", value, value);
+    warn(reader, node->place, remedy, "%s of %g Hz is %g rad/s", what, value, value);
+}
+
+/* Looks for numbers that are valid and probably mistaken. */
+static void question(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
+                     double value) {
+    if (quantity == LW_ANGLE) question_angle(reader, node, what, value);
+    if (quantity == LW_ANGULAR_SPEED) question_frequency(reader, node, what, value);
+}
+
 bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, lw_quantity quantity,
                       double *value) {
     lw_syntax syntax;
@@ -312,7 +337,7 @@ bool lw_reader_number(lw_reader *reader, const lw_yaml *node, const char *what, 
     if (lw_number_meaning(node->text, &names, &number, &measure, &syntax) &&
         lw_units_fit(node->text, quantity, &syntax)) {
         if (!fits(reader, node, what, quantity, &measure, false)) return false;
-        if (quantity == LW_ANGLE) question_angle(reader, node, what, number);
+        question(reader, node, what, quantity, number);
         *value = number;
         lw_reader_bind(reader, node, value);
         return true;
@@ -329,7 +354,7 @@ bool lw_reader_mixed_numbers(lw_reader *reader, const lw_yaml *node, const char 
     for (size_t k = 0; k < count; k++) {
         const lw_yaml *item = node->items[k];
         lw_meaning measure;
-        if (item->kind == LW_YAML_TEXT && quantities[k] != LW_ANGLE &&
+        if (item->kind == LW_YAML_TEXT && quantities[k] != LW_ANGLE && quantities[k] != LW_ANGULAR_SPEED &&
             lw_number_meaning(item->text, &names, &values[k], &measure, NULL) &&
             (!lw_meaning_is_known(&measure) || lw_meaning_fit(&measure, quantities[k], false) == LW_FITS)) {
             lw_reader_bind(reader, item, &values[k]);
@@ -641,7 +666,7 @@ const char *lw_reader_law(lw_reader *reader, const lw_yaml *node, const char *te
     if (!constant && measure.kind == LW_MEANING_LIKELY)
         measure.kind = LW_MEANING_UNKNOWN; /* 5*x is a common law. */
     if (!fits(reader, node, what, quantity, &measure, uses_time)) return NULL;
-    if (quantity == LW_ANGLE && constant) question_angle(reader, node, what, program[0].value);
+    if (constant) question(reader, node, what, quantity, program[0].value);
     return text;
 }
 
