@@ -13,7 +13,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
 .PHONY: build mpi run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import test-fmu test-derivatives check-layers check-prose check-format format reference docs fuzz fuzz-merge bench bench-peers bench-python \
-	comparison endurance install deb test-deb dist setup clean help
+	comparison endurance install deb test-deb dist test-dist setup clean help
 .DEFAULT_GOAL := build
 
 setup:
@@ -188,6 +188,9 @@ test-deb: deb ## lints the packages, installs and runs them in a bare Debian
 
 dist: build ## a tarball with the program and the libraries it needs beside it, for other Linux systems: build-dist/
 	@bash packaging/dist build build-dist
+
+test-dist: dist ## the tarball where there is nothing but glibc
+	@bash tests/package/dist build-dist
 
 clean: ## remove everything built
 	rm -rf build build-asan build-tsan build-bench build-fuzz build-deb build-dist
