@@ -159,7 +159,9 @@ class Model(_core.Model):
 
     def __repr__(self) -> str:
         loops = f", {self.loop_count} loop{'s' * (self.loop_count != 1)}" if self.loop_count else ""
-        return (f"<linkwork.Model {self.name!r}: {len(self.body_names) - 1} bodies, {len(self.joint_names)} joints{loops}, "
+        count, joints = len(self.body_names) - 1, len(self.joint_names)
+        bodies = "1 body" if count == 1 else f"{count} bodies"
+        return (f"<linkwork.Model {self.name!r}: {bodies}, {joints} joint{'s' * (joints != 1)}{loops}, "
                 f"nq = {self.nq}, nv = {self.nv}>")
 
     # --- runs -----------------------------------------------------------------------------------------
