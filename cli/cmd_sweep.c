@@ -15,7 +15,7 @@ typedef struct request {
     cli_list vary, measures, correlations;
     const char *design, *method, *plan, *page;
     double runs, seed, jobs, failures, budget, output;
-    bool resume, dry, quiet, as_json;
+    bool resume, dry, quiet, as_json, lanes;
     cli_changes changes;
 } request;
 
@@ -241,7 +241,7 @@ static int sweep_model(const cli_command *command, const cli_model *loaded, requ
     lw_error error = {0};
     int result = asked->plan ? read_plan(command, asked, &file, &plan) : CLI_DONE;
     if (result == CLI_DONE) {
-        plan.settle = settle, plan.context = asked;
+        plan.settle = settle, plan.context = asked, plan.lanes = asked->lanes;
         const lw_status status = lw_sweep_create(loaded->spec, &plan, &sweep, &error);
         if (status != LW_OK) result = cli_fault(command, status, &error);
     }
@@ -271,6 +271,8 @@ static int sweep_command(const cli_command *command, int argc, char **argv) {
          .text = &asked.design},
         {"correlate", "TEXT", "the correlation of two that are drawn", "\"L, k = 0.5\"",
          .list = &asked.correlations},
+        {"lanes", NULL, "neighbouring runs side by side in vectors: trees by rk4 with a fixed step (--step)",
+         NULL, .flag = &asked.lanes},
         {"jobs", "J", "threads; one for each processor unless given", "2", .number = &asked.jobs,
          .unit = "1"},
         {"out", "FILE", "write the rows there, as .csv or .h5 (HDF5)", "rows.csv", .text = &asked.run.out},

@@ -187,27 +187,52 @@ static void tell_fault(lw_status status, lw_error *error) {
     MPI_Send(error, (int)sizeof *error, MPI_BYTE, 0, TAG_FAULT, MPI_COMM_WORLD);
 }
 
+/* Rows that are computed at a time, each in the form in which it is sent: the row, then its values. */
+typedef struct some_rows {
+    int width;
+    size_t size;
+    char *room;
+    lw_sweep_row *rows;
+} some_rows;
+
+static bool take_rows(some_rows *some, int width, size_t size) {
+    *some =
+        (some_rows){width, size, calloc((size_t)width, size), calloc((size_t)width, sizeof(lw_sweep_row))};
+    for (int k = 0; some->room && some->rows && k < width; k++)
+        some->rows[k].values = (double *)(void *)(some->room + (size_t)k * size + sizeof(lw_sweep_row));
+    return some->room && some->rows;
+}
+
+static void send_row(const some_rows *some, int k) {
+    char *at = some->room + (size_t)k * some->size;
+    memcpy(at, &some->rows[k], sizeof(lw_sweep_row));
+    MPI_Send(at, (int)some->size, MPI_BYTE, 0, TAG_ROW, MPI_COMM_WORLD);
+}
+
 static void follow(const lw_sweep *sweep, const lw_sweep_call *call) {
-    const size_t size = row_size(sweep);
-    lw_sweep_row *row = calloc(1, size);
+    some_rows some = {0};
     lw_sweep_worker *worker = NULL;
     lw_error error = {0};
     lw_status status = lw_sweep_worker_create(sweep, &worker, &error);
-    if (!row) status = LW_ERROR_MEMORY;
+    if (status == LW_OK && !take_rows(&some, lw_sweep_worker_width(worker), row_size(sweep)))
+        status = LW_ERROR_MEMORY;
     if (status != LW_OK) tell_fault(status, &error);
-    if (row) row->values = (double *)(void *)(row + 1);
     /* Who asks has sent all rows of the block before: when rank 0 has told all the end, it has all rows. */
     ask_for_block();
     for (block b = receive_block(); b.count > 0; b = receive_block()) {
-        for (uint64_t run = b.first; run < b.first + b.count && status == LW_OK; run++) {
-            status = lw_sweep_worker_run(worker, run, row, call->interrupted, call->context, &error);
-            if (status == LW_OK) MPI_Send(row, (int)size, MPI_BYTE, 0, TAG_ROW, MPI_COMM_WORLD);
+        for (uint64_t run = b.first; run < b.first + b.count && status == LW_OK;) {
+            int count = 0;
+            for (; count < some.width && run < b.first + b.count; run++) some.rows[count++].run = run;
+            status =
+                lw_sweep_worker_run_many(worker, some.rows, count, call->interrupted, call->context, &error);
+            for (int k = 0; k < count && status == LW_OK; k++) send_row(&some, k);
             if (status != LW_OK && status != LW_ERROR_STOPPED) tell_fault(status, &error);
         }
         ask_for_block();
     }
     lw_sweep_worker_destroy(worker);
-    free(row);
+    free(some.room);
+    free(some.rows);
 }
 
 lw_status sweep_execute(const lw_sweep *sweep, const lw_sweep_call *call, lw_sweep_summary *summary,

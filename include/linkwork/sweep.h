@@ -49,6 +49,11 @@ typedef struct lw_sweep_options {
      * must depend on its arguments only. May be NULL. */
     void (*settle)(lw_run_options *options, void *context);
     void *context;
+    /* Neighbouring runs go side by side in the vectors of the processor: trees by the method tree and the
+     * integrator rk4 (taken unless others are named) with a fixed step, without prescribed motions, events,
+     * user states, and forces that switch. Rows equal those of single runs to rounding, and depend on their
+     * numbers alone all the same. */
+    bool lanes;
 } lw_sweep_options;
 
 /* A plan from a file (YAML; docs/sweep.md): its lists and numbers, which live as long as it does. Faults go
@@ -127,6 +132,12 @@ LW_API void lw_sweep_worker_destroy(lw_sweep_worker *worker);
  * NULL) has returned true, and there is no row. */
 LW_API lw_status lw_sweep_worker_run(lw_sweep_worker *worker, uint64_t run, lw_sweep_row *row,
                                      bool (*interrupted)(void *context), void *context, lw_error *error);
+
+/* How many rows a worker computes at a time at most: 1 without lanes. 0 for NULL. */
+LW_API int lw_sweep_worker_width(const lw_sweep_worker *worker);
+/* Computes count rows at a time, of the runs whose numbers stand in them; otherwise like the call above. */
+LW_API lw_status lw_sweep_worker_run_many(lw_sweep_worker *worker, lw_sweep_row *rows, int count,
+                                          bool (*interrupted)(void *context), void *context, lw_error *error);
 
 typedef struct lw_sweep_file lw_sweep_file;
 /* The file of a sweep, .csv or .h5: one row for each run, in the order of runs. Rows may come in any order;

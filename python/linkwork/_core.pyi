@@ -37,7 +37,7 @@ def compare(model: Model, options: dict[str, Any], methods: Sequence[str] | None
             patience: float, tell: Callable[[str, str], Any] | None, /) -> list[dict[str, Any]]: ...
 def sweep(model: Model, vary: list[str], measures: list[str], correlations: list[str], design: str | None, runs: int, seed: int,
           method: str | None, integrator: str | None, drift: str | None, end: float, step: float, tolerance: float,
-          output: float, jobs: int, path: str | None, resume: bool, failures: int, budget: float,
+          output: float, jobs: int, path: str | None, resume: bool, failures: int, budget: float, lanes: bool,
           /) -> tuple[Any, float, str | None]: ...
 def optimise(model: Model, vary: list[str], measure: str | None, greatest: bool, subject: list[str], measures: list[str],
              algorithm: str | None, runs: int, seed: int, population: int, restarts: int, precision: float,

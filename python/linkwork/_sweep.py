@@ -92,6 +92,12 @@ def _run(options: dict[str, Any]) -> tuple[Any, Any, Any, Any, Any, Any, Any]:
     return method, integrator, drift, end, step, tolerance, output
 
 
+def _counts(**counts: int) -> None:
+    for name, value in counts.items():
+        if not isinstance(value, (int, np.integer)) or value < 0:
+            raise ValueError(f"{name} is {value!r}, expected a whole number, not below zero")
+
+
 def _path(out: str | os.PathLike[str] | None) -> str | None:
     return None if out is None else os.fspath(out)
 
@@ -105,16 +111,18 @@ def _table(given: Any) -> dict[str, Any]:
 
 def sweep(model: Model, vary: Vary, measure: str | Sequence[str], *, runs: int = 1, seed: int = 0, design: str | None = None,
           correlate: str | Sequence[str] = (), jobs: int = 0, out: str | os.PathLike[str] | None = None, resume: bool = False,
-          max_failures: int = 0, budget: float = 0.0, **options: Any) -> Table:
+          max_failures: int = 0, budget: float = 0.0, lanes: bool = False, **options: Any) -> Table:
     """Runs a model with other values of its parameters, and measures every run.
 
     What varies, measures, designs are those of docs/sweep.md: a list of texts, ``["L = 1..2 : 11", "k ~ normal(2e4,
     1e3)"]``, or a mapping, ``{"L": [1, 2], "k": "~ normal(2e4, 1e3)", "method": ["rcr", "cut"]}``. Runs are computed by
     `jobs` threads (0: one for every processor); `out` is a file of rows, .csv or .h5, and `resume` goes on with it.
+    `lanes` puts neighbouring runs side by side into the vectors of the processor: trees by rk4 with a fixed step.
     Options of a run are method, integrator, drift, end, step, tolerance, output.
     """
+    _counts(runs=runs, seed=seed, max_failures=max_failures)
     table, wall, stopped = _core.sweep(model, _variations(vary), _list(measure), _list(correlate), design, runs, seed,
-                                       *_run(options), jobs, _path(out), resume, max_failures, budget)
+                                       *_run(options), jobs, _path(out), resume, max_failures, budget, lanes)
     return Table(**_table(table), wall=wall, ended=stopped)
 
 
@@ -128,6 +136,7 @@ def optimise(model: Model, vary: Vary, *, minimise: str | None = None, maximise:
     ``{"rack": "200 mm .. 280 mm"}`` or ``["rack = 0.2..0.28 from 0.25"]`` are bounds; `subject` is what must hold,
     ``"max(drive(J)) <= 40 N m"``. Options of a run as of `sweep`.
     """
+    _counts(runs=runs, seed=seed, max_failures=max_failures, population=population, restarts=restarts)
     if (minimise is None) == (maximise is None):
         raise ValueError("give one of minimise and maximise")
     table, wall, ended, converged, found, run = _core.optimise(

@@ -210,13 +210,18 @@ static PyObject *simulation_reset(PyObject *object, PyObject *ignored) {
     Py_RETURN_NONE;
 }
 
+static PyObject *input_not_finite(void) {
+    PyErr_SetString(PyExc_ValueError, "the value of an input has to be finite; nan stands for a default that "
+                                      "is an expression, where there is one");
+    return NULL;
+}
+
 static PyObject *simulation_set_input(PyObject *object, PyObject *args) {
     simulation_object *self = ready(object);
     int input;
     double value;
     if (!self || !PyArg_ParseTuple(args, "id", &input, &value)) return NULL;
-    const lw_status status = lw_simulation_set_input(self->simulation, input, value);
-    if (status != LW_OK) return raise_error(status, NULL);
+    if (lw_simulation_set_input(self->simulation, input, value) != LW_OK) return input_not_finite();
     Py_RETURN_NONE;
 }
 
@@ -227,7 +232,7 @@ static PyObject *simulation_set_inputs(PyObject *object, PyObject *given) {
         return NULL;
     const lw_status status = lw_simulation_set_inputs(self->simulation, n.at);
     numbers_release(&n);
-    if (status != LW_OK) return raise_error(status, NULL);
+    if (status != LW_OK) return input_not_finite();
     Py_RETURN_NONE;
 }
 

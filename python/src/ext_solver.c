@@ -139,7 +139,10 @@ static bool number_of(PyObject *object, const char *name, double *value) {
         return false;
     }
     *value = PyFloat_AsDouble(object);
-    return *value != -1 || !PyErr_Occurred();
+    if (isfinite(*value)) return *value != -1 || !PyErr_Occurred();
+    PyErr_Format(PyExc_ValueError, "%s is %s, expected a finite number", name,
+                 isnan(*value) ? "nan" : "infinite");
+    return false;
 }
 
 /* After a failure: the first number that is not finite, which then is the reason. */

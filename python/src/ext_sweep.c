@@ -147,7 +147,7 @@ static void raise_fault(sweeping *s, lw_status status, const lw_error *error) {
 }
 
 /* (model, vary, measures, correlations, design, runs, seed, method, integrator, drift, end, step, tolerance,
- * output, jobs, path, resume, failures, budget) */
+ * output, jobs, path, resume, failures, budget, lanes) */
 static PyObject *sweep(PyObject *module, PyObject *args) {
     PyObject *model_arg, *lists[3];
     model_object *model;
@@ -156,19 +156,19 @@ static PyObject *sweep(PyObject *module, PyObject *args) {
     lw_sweep_options plan = {.settle = settle, .context = &s};
     lw_sweep_call call = {.row = take_row, .interrupted = interrupted, .context = &s};
     unsigned long long runs, seed, failures;
-    int resume;
+    int resume, lanes;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO!O!O!zKKzzzddddizpKd", &model_arg, &PyList_Type, &lists[0], &PyList_Type,
+    if (!PyArg_ParseTuple(args, "OO!O!O!zKKzzzddddizpKdp", &model_arg, &PyList_Type, &lists[0], &PyList_Type,
                           &lists[1], &PyList_Type, &lists[2], &plan.design, &runs, &seed, &s.method,
                           &s.integrator, &s.drift, &s.end, &s.step, &s.tolerance, &s.output, &call.jobs,
-                          &call.path, &resume, &failures, &call.budget) ||
+                          &call.path, &resume, &failures, &call.budget, &lanes) ||
         !is_model(model_arg, &model))
         return NULL;
     PyObject *result = NULL;
     lw_sweep *made = NULL;
     lw_error error = {0};
     lw_sweep_summary summary;
-    call.resume = resume, call.most_failures = failures;
+    call.resume = resume, call.most_failures = failures, plan.lanes = lanes;
     plan.draws = runs, plan.seed = seed;
     if (take_texts(lists[0], &vary) && take_texts(lists[1], &measures) &&
         take_texts(lists[2], &correlations)) {

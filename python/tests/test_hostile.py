@@ -88,14 +88,11 @@ def test_makings_with_nonsense(four_bar, nonsense):
             pass
 
 
-def test_answers_are_finite_or_refused(four_bar):
+def test_times_are_finite(four_bar):
     solver = lw.Solver(four_bar)
     for t in (np.nan, np.inf):
-        try:
-            answer = solver.accelerations(t, four_bar.q0, four_bar.v0)
-        except (ValueError, lw.LinkworkError):
-            continue
-        assert np.isfinite(answer).all()
+        with pytest.raises(ValueError, match="t is (nan|infinite)"):
+            solver.accelerations(t, four_bar.q0, four_bar.v0)
 
 
 def test_use_after_close(four_bar):

@@ -47,6 +47,17 @@ def test_texts_failures_and_files(pendulum, tmp_path):
     assert table.ok.tolist() == [True, False]
 
 
+def test_lanes_are_single_runs(pendulum):
+    how = {"L": "~ uniform(0.5, 1.5)", "m": [1.0, -1.0, 2.0]}
+    options = {"method": "tree", "integrator": "rk4", "step": 1e-3, "end": 0.5}
+    one = lw.sweep(pendulum, how, ["final(pin.q)", "max(kinetic)"], runs=5, **options)
+    lanes = lw.sweep(pendulum, how, ["final(pin.q)", "max(kinetic)"], runs=5, lanes=True, **options)
+    assert one.status == lanes.status == ["ok"] * 5 + ["failed"] * 5 + ["ok"] * 5
+    np.testing.assert_allclose(lanes.values, one.values, rtol=1e-12)
+    with pytest.raises(lw.UnsupportedError, match="side by side"):
+        lw.sweep(pendulum, how, "final(pin.q)", lanes=True, integrator="erk")
+
+
 def test_a_budget_leaves_rows_undone(pendulum):
     table = lw.sweep(pendulum, {"L": "0.5..1.5 : 20000"}, "final(pin.q)", end=20, budget=0.3)
     assert table.ended == "budget" and "not done" in table.status and len(table) == 20000
@@ -71,6 +82,8 @@ def test_wrong_calls(pendulum):
         lw.sweep(pendulum, {"L": "1..2 : 1000000", "m": "1..2 : 1000000"}, "final(pin.q)")
     with pytest.raises((KeyError, ValueError, TypeError), match="tolerence"):
         lw.sweep(pendulum, {"L": [1]}, "final(pin.q)", tolerence=1e-3)
+    with pytest.raises(ValueError, match="runs is -1"):
+        lw.sweep(pendulum, {"L": "~ uniform(1, 2)"}, "final(pin.q)", runs=-1)
     with pytest.raises(ValueError, match="one of"):
         lw.optimise(pendulum, {"L": "1..2"})
     with pytest.raises(TypeError):

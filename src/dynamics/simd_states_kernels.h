@@ -45,7 +45,7 @@ static size_t lay_out(const lw_model *model, double *memory, workspace *w) {
 }
 
 /* Doubles of memory that lay_out needs. */
-static size_t size(const lw_model *model) {
+__attribute__((unused)) static size_t size(const lw_model *model) {
     static double origin[1]; /* lay_out only counts */
     workspace w;
     return lay_out(model, origin, &w);
@@ -74,7 +74,8 @@ INLINE void scatter_lanes(const lw_states *states, int first, const REAL *from, 
 }
 
 /* Prescribed motions and force elements, one state after another. */
-static void take_elements(const lw_model *model, lw_data *data, double t, workspace *w, bool with_tau) {
+__attribute__((unused)) static void take_elements(const lw_model *model, lw_data *data, double t,
+                                                  workspace *w, bool with_tau) {
     for (int l = 0; l < LANES; l++) {
         for (int k = 0; k < model->nq; k++) data->q[k] = w->q[k][l];
         for (int k = 0; k < model->nv; k++) data->v[k] = w->v[k][l];

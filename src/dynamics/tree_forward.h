@@ -18,21 +18,23 @@
 /* Articulated inertia and bias wrench of body i with what its children have handed over. */
 INLINE void gather(const recursion *r, int i, REAL A[6], REAL B[9], REAL C[6], REAL f[6]) {
     const lw_link *link = &r->model->links[i];
-    const double *h = link->inertia.moment;
+    const body_numbers *numbers = NUMBERS_OF(r, i);
+    const number *h = numbers->inertia.moment;
     body_wrench(r, i, r->nodes[i].w, f);
     if (link->slot < 0) {
-        const double skew[9] = {0, -h[2], h[1], h[2], 0, -h[0], -h[1], h[0], 0};
-        for (int k = 0; k < 6; k++)
-            A[k] = real(link->inertia.second[k]), C[k] = real(k < 3 ? link->inertia.mass : 0);
-        for (int k = 0; k < 9; k++) B[k] = real(skew[k]);
+        for (int k = 0; k < 3; k++) C[k] = constant(numbers->inertia.mass), C[3 + k] = real(0);
+        for (int k = 0; k < 6; k++) A[k] = constant(numbers->inertia.second[k]);
+        B[0] = B[4] = B[8] = real(0);
+        B[1] = constant(-h[2]), B[2] = constant(h[1]), B[3] = constant(h[2]);
+        B[5] = constant(-h[0]), B[6] = constant(-h[1]), B[7] = constant(h[0]);
         return;
     }
     const sum *handed = &r->sums[link->slot];
-    for (int k = 0; k < 6; k++) A[k] = handed->A[k] + link->inertia.second[k];
+    for (int k = 0; k < 6; k++) A[k] = handed->A[k] + numbers->inertia.second[k];
     for (int k = 0; k < 9; k++) B[k] = handed->B[k];
     B[1] -= h[2], B[2] += h[1], B[3] += h[2], B[5] -= h[0], B[6] -= h[1], B[7] += h[0];
     for (int k = 0; k < 6; k++) C[k] = handed->C[k];
-    for (int k = 0; k < 3; k++) C[k] += link->inertia.mass;
+    for (int k = 0; k < 3; k++) C[k] += numbers->inertia.mass;
     for (int k = 0; k < 6; k++) f[k] += handed->f[k];
 }
 
@@ -131,7 +133,7 @@ INLINE void revolute_eliminate(const recursion *r, int i, int *bad, int a) {
     turn(a, c, s, f, f1);
     turn(a, c, s, f + 3, f1 + 3);
     REAL p[3];
-    constant3(link->p, p);
+    constant3(NUMBERS_OF(r, i)->p, p);
     hand_over(r, link, p, A1, B1, C1, f1, a);
 }
 
@@ -294,7 +296,7 @@ INLINE void joint_eliminate(const recursion *r, int i, int *bad, int nv, unsigne
     const REAL *S = r->S + 6 * link->v, *tau = r->tau + link->v;
     REAL *U = r->U + 6 * link->v, *D = r->D + 6 * link->v, *u = r->u + link->v;
     REAL A[6], B[9], C[6], f[6], t[6], b[6], W[6 * LW_JOINT_MAX_V], y[LW_JOINT_MAX_V];
-    const double *armature = universal ? NULL : r->model->armature;
+    const number *armature = universal ? NULL : ARMATURE_OF(r);
     gather(r, i, A, B, C, f);
     for (int k = 0; k < 6; k++) b[k] = own->bias[k];
     for (int k = 0; k < nv; k++) {
@@ -451,7 +453,7 @@ INLINE void joint_accelerate(const recursion *r, int i, int nv, unsigned prescri
     for (int k = 0; k < nv; k++) { /* S'(I^ a + f^) + J vdot - tau */
         if (!(prescribed >> k & 1)) continue;
         r->drive[link->v + k] = r6_dot(U + 6 * k, x) - r->u[link->v + k];
-        if (r->model->armature) r->drive[link->v + k] += r->model->armature[link->v + k] * vdot[k];
+        if (ARMATURE_OF(r)) r->drive[link->v + k] += ARMATURE_OF(r)[link->v + k] * vdot[k];
     }
 }
 

@@ -25,6 +25,29 @@
 #include "model/data.h"
 #include "model/joint_motion.h"
 
+/* The numbers of a body: those of the model, the same for all lanes, or those of another model in each lane
+ * (models_kernels.h), whose structure is that of the first one. */
+#ifdef LW_MODELS_SIDE_BY_SIDE
+typedef REAL number;
+typedef struct body_numbers {
+    number p[3], R[9];
+    struct {
+        number mass, moment[3], second[6];
+    } inertia;
+} body_numbers;
+static inline REAL constant(number x) { return x; }
+#define NUMBERS_OF(r, i) (&(r)->numbers[i])
+#define GRAVITY_OF(r) ((r)->gravity)
+#define ARMATURE_OF(r) ((r)->armature)
+#else
+typedef double number;
+typedef lw_link body_numbers;
+static inline REAL constant(number x) { return real(x); }
+#define NUMBERS_OF(r, i) (&(r)->model->links[i])
+#define GRAVITY_OF(r) ((r)->model->gravity)
+#define ARMATURE_OF(r) ((r)->model->armature)
+#endif
+
 /* What the passes leave at each body for each other. */
 typedef LW_NODE(REAL) node;
 typedef LW_RELATIVE_POSE(REAL) relative_pose;
@@ -49,6 +72,10 @@ typedef struct recursion {
     const REAL *load; /* 6 per body: wrench of the force elements; NULL if no element loads a body */
     /* per speed: a pivot below counts as zero; infinite: the speed is left out (massless.c) */
     const double *floor;
+#ifdef LW_MODELS_SIDE_BY_SIDE
+    const body_numbers *numbers;      /* 0 .. n */
+    const number *gravity, *armature; /* armature: per speed, or NULL */
+#endif
 } recursion;
 
 #if LANES == 1
@@ -110,7 +137,7 @@ INLINE void symmetric_times(const REAL S[6], const REAL x[3], REAL out[3]) {
     out[1] = S[3] * x[0] + S[1] * x[1] + S[5] * x[2];
     out[2] = S[4] * x[0] + S[5] * x[1] + S[2] * x[2];
 }
-INLINE void rigid_times(const double S[6], const REAL x[3], REAL out[3]) {
+INLINE void rigid_times(const number S[6], const REAL x[3], REAL out[3]) {
     out[0] = S[0] * x[0] + S[3] * x[1] + S[4] * x[2];
     out[1] = S[3] * x[0] + S[1] * x[1] + S[5] * x[2];
     out[2] = S[4] * x[0] + S[5] * x[1] + S[2] * x[2];
@@ -144,17 +171,17 @@ INLINE void centripetal(const REAL w[3], const REAL p[3], REAL out[3]) {
     for (int k = 0; k < 3; k++) out[k] = along * w[k] - square * p[k];
 }
 
-INLINE void constant3(const double x[3], REAL out[3]) {
-    for (int k = 0; k < 3; k++) out[k] = real(x[k]);
+INLINE void constant3(const number x[3], REAL out[3]) {
+    for (int k = 0; k < 3; k++) out[k] = constant(x[k]);
 }
 
 /* The wrench that speeds and force elements require of body i alone: (w x J w; w x (w x h)) - load. */
 INLINE void body_wrench(const recursion *r, int i, const REAL w[3], REAL f[6]) {
-    const lw_rigid_inertia *I = &r->model->links[i].inertia;
+    const body_numbers *own = NUMBERS_OF(r, i);
     REAL momentum[3], h[3];
-    rigid_times(I->second, w, momentum);
+    rigid_times(own->inertia.second, w, momentum);
     r3_cross(w, momentum, f);
-    constant3(I->moment, h);
+    constant3(own->inertia.moment, h);
     centripetal(w, h, f + 3);
     if (r->load)
         for (int k = 0; k < 6; k++) f[k] -= r->load[6 * i + k];
@@ -182,7 +209,7 @@ INLINE void revolute_velocity(const recursion *r, int i, int a) {
     const node *parent = &r->nodes[link->parent];
     node *own = &r->nodes[i];
     REAL p[3], spin[3], rate = link->sign * r->v[link->v];
-    constant3(link->p, p);
+    constant3(NUMBERS_OF(r, i)->p, p);
     centripetal(parent->w, p, spin);
     turn_back(a, r->cosine[link->v], r->sine[link->v], parent->w, own->w);
     turn_back(a, r->cosine[link->v], r->sine[link->v], spin, own->bias + 3);
@@ -195,7 +222,7 @@ INLINE void revolute_velocity(const recursion *r, int i, int a) {
 
 INLINE void prismatic_pose(const recursion *r, int i, int a) {
     const lw_link *link = &r->model->links[i];
-    constant3(link->p, r->relative[i].p);
+    constant3(NUMBERS_OF(r, i)->p, r->relative[i].p);
     r->relative[i].p[a] += link->sign * r->q[link->q];
 }
 
@@ -226,13 +253,13 @@ static void general_motion(const recursion *r, int i, const REAL *v, REAL bias[6
         joint_motion(&link->joint, r->q + link->q, v, R, p, r->S + 6 * link->v, bias);
     if (link->joint.straight) {
         for (int k = 0; k < 9; k++) own->R[k] = R[k];
-        for (int k = 0; k < 3; k++) own->p[k] = link->p[k] + p[k];
+        for (int k = 0; k < 3; k++) own->p[k] = NUMBERS_OF(r, i)->p[k] + p[k];
         return;
     }
     for (int j = 0; j < 3; j++) {
-        const double *b = link->R + 3 * j;
+        const number *b = NUMBERS_OF(r, i)->R + 3 * j;
         for (int k = 0; k < 3; k++) own->R[3 * j + k] = b[0] * R[k] + b[1] * R[3 + k] + b[2] * R[6 + k];
-        own->p[j] = link->p[j] + b[0] * p[0] + b[1] * p[1] + b[2] * p[2];
+        own->p[j] = NUMBERS_OF(r, i)->p[j] + b[0] * p[0] + b[1] * p[1] + b[2] * p[2];
     }
 }
 
@@ -323,7 +350,7 @@ INLINE void carry_revolute(const recursion *r, int i, REAL x[6], int a) {
     const lw_link *link = &r->model->links[i];
     const node *parent = &r->nodes[link->parent], *own = &r->nodes[i];
     REAL p[3], t[3];
-    constant3(link->p, p);
+    constant3(NUMBERS_OF(r, i)->p, p);
     r3_cross(parent->a, p, t);
     for (int k = 0; k < 3; k++) t[k] += parent->a[3 + k];
     turn_back(a, r->cosine[link->v], r->sine[link->v], parent->a, x);
@@ -362,7 +389,7 @@ INLINE void carry(const recursion *r, int i, REAL x[6]) {
 
 INLINE void hang_ground(const recursion *r) {
     node *ground = &r->nodes[0]; /* gravity is an upward acceleration of ground */
-    for (int k = 0; k < 3; k++) ground->a[k] = real(0), ground->a[3 + k] = real(-r->model->gravity[k]);
+    for (int k = 0; k < 3; k++) ground->a[k] = real(0), ground->a[3 + k] = constant(-GRAVITY_OF(r)[k]);
 }
 
 #endif

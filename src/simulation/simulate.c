@@ -53,8 +53,7 @@ static void tell_of_missing(lw_simulation *s, double t) {
     }
 }
 
-/* Makes a sample of the present state, updates the ledger and calls the observer. */
-static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error) {
+lw_status lw_simulation_sample(lw_simulation *s, bool first, bool last, lw_error *error) {
     const lw_run_options *options = &s->plan.options;
     const lw_formulation *f = s->plan.formulation;
     lw_run_summary *summary = &s->summary;
@@ -111,21 +110,27 @@ static lw_status sample(lw_simulation *s, bool first, bool last, lw_error *error
     return LW_OK;
 }
 
-static lw_status advance(lw_simulation *s, lw_error *error) {
+bool lw_simulation_sample_time(const lw_simulation *s, double begin, long k, double *t) {
     const lw_run_options *options = &s->plan.options;
-    const double begin = s->t, span = options->end - options->start;
-    double interval = options->output > 0 ? options->output : span / 1000;
+    double interval = options->output > 0 ? options->output : (options->end - options->start) / 1000;
     /* A conserving scheme conserves at the ends of its steps, so that these are the samples. */
     if (!(options->output > 0) && s->integrator->needs_step && s->plan.by_step)
         interval = options->step * fmax(1, ceil(interval / options->step - 1e-9));
-    lw_status status = sample(s, true, false, error);
+    *t = begin + (double)k * interval;
+    const bool last = *t >= options->end - 1e-9 * interval;
+    if (last) *t = options->end;
+    return last;
+}
+
+static lw_status advance(lw_simulation *s, lw_error *error) {
+    const double begin = s->t;
+    lw_status status = lw_simulation_sample(s, true, false, error);
     for (long k = 1; status == LW_OK; k++) {
-        double t = begin + (double)k * interval;
-        bool last = t >= options->end - 1e-9 * interval;
-        if (last) t = options->end;
-        status = lw_simulation_go(s, t, options->end, error);
+        double t;
+        const bool last = lw_simulation_sample_time(s, begin, k, &t);
+        status = lw_simulation_go(s, t, s->plan.options.end, error);
         if (status == LW_OK || status == LW_EVENT) {
-            lw_status shown = sample(s, false, last || status == LW_EVENT, error);
+            lw_status shown = lw_simulation_sample(s, false, last || status == LW_EVENT, error);
             if (shown != LW_OK) status = shown;
         }
         if (last) break;
@@ -149,6 +154,18 @@ static void tell_of_rejections(lw_simulation *s, const lw_run_summary *summary) 
     lw_simulation_tell(summary->t_end, "warning", text, s);
 }
 
+void lw_simulation_conclude(lw_simulation *s, lw_status status, lw_run_summary *summary) {
+    lw_run_summary told;
+    const double t_end = s->summary.t_end;
+    lw_simulation_summary(s, &told);
+    told.t_end = t_end;
+    if (status == LW_OK) tell_of_rejections(s, &told);
+    told.events = s->summary.events;
+    const lw_watch_limits limits = {s->plan.integrator_options.tolerance, told.steps, told.rejected};
+    lw_watch_verdict(&s->watch, &limits, &told);
+    *summary = told;
+}
+
 lw_status lw_simulation_run(lw_simulation *s, lw_run_summary *summary, lw_error *error) {
     if (!s) return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "there is no simulation");
     if (!(s->t < s->plan.options.end))
@@ -158,13 +175,7 @@ lw_status lw_simulation_run(lw_simulation *s, lw_run_summary *summary, lw_error 
     const double start = wall_clock();
     lw_status status = advance(s, error);
     lw_run_summary told;
-    const double t_end = s->summary.t_end;
-    lw_simulation_summary(s, &told);
-    told.t_end = t_end;
-    if (status == LW_OK) tell_of_rejections(s, &told);
-    told.events = s->summary.events;
-    const lw_watch_limits limits = {s->plan.integrator_options.tolerance, told.steps, told.rejected};
-    lw_watch_verdict(&s->watch, &limits, &told);
+    lw_simulation_conclude(s, status, &told);
     told.wall_s = wall_clock() - start;
     if (summary) *summary = told;
     return status;

@@ -14,6 +14,7 @@
  * simulation_snapshot.c   saving and restoring
  * simulate.c              a whole run with samples, on top of the others
  * rollout.c               many runs on threads (rollout_parts.h)
+ * side_by_side.c          runs of several models in the lanes of vectors (side_by_side.h)
  */
 #ifndef LW_SIMULATION_PARTS_H
 #define LW_SIMULATION_PARTS_H
@@ -191,6 +192,12 @@ typedef struct lw_simulation_beginning {
  * options, to the last bit. */
 lw_status lw_simulation_restart(lw_simulation *simulation, const lw_simulation_beginning *beginning,
                                 lw_error *error);
+/* Of a whole run (simulate.c): makes a sample of the present state, updates the ledger and calls the
+ * observer; gives the time of sample k of a run from `begin`, and whether it is the last one; fills the
+ * summary, with the verdict, but for the time that it took. */
+lw_status lw_simulation_sample(lw_simulation *simulation, bool first, bool last, lw_error *error);
+bool lw_simulation_sample_time(const lw_simulation *simulation, double begin, long k, double *t);
+void lw_simulation_conclude(lw_simulation *simulation, lw_status status, lw_run_summary *summary);
 /* Records that the integrator restarts at (t, y). */
 void lw_simulation_mark(lw_simulation *simulation, double t, const double *y);
 /* Where the user states and the ledger's integrals begin in y. */

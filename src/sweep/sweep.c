@@ -5,6 +5,9 @@
  * kept until the run has ended. Nothing is carried from one row to the next but memory, so that a row depends
  * on the plan and its number alone.
  *
+ * With lanes a worker has others beside it, each with the row of one lane; their runs go side by side
+ * (simulation/rollout/side_by_side.c), all else row by row.
+ *
  * Cost     a row: setting and compiling, O(bodies + text of the expressions), and the run.
  */
 #include "sweep/sweep_parts.h"
@@ -15,6 +18,7 @@
 #include <string.h>
 
 #include "core/checksum.h"
+#include "simulation/rollout/side_by_side.h"
 #include <linkwork/version.h>
 
 struct lw_sweep_worker {
@@ -34,6 +38,10 @@ struct lw_sweep_worker {
     bool (*interrupted)(void *context);
     void *context;
     lw_report *report;
+    lw_model *model; /* of the present row */
+    lw_run_options options;
+    lw_simulation *simulation; /* of the present row in a lane */
+    lw_sweep_worker **beside;  /* those of the other lanes, or NULL */
 };
 
 /* --- the plan ------------------------------------------------------------------------------------- */
@@ -83,6 +91,7 @@ static bool write_head(lw_sweep *sweep, const lw_sweep_options *options, const l
              draws[sweep->design.draw], (unsigned long long)sweep->design.seed);
     put(&room, "runs", text);
     if (search) put(&room, "search", search->text);
+    if (sweep->lanes) put(&room, "lanes", "runs side by side");
     snprintf(text, sizeof text,
              "method %.40s, integrator %.40s, drift %.40s, from %.17g to %.17g s, step %.17g, "
              "tolerance %.17g, output %.17g",
@@ -175,11 +184,31 @@ static lw_status check_texts(const lw_sweep *sweep, const lw_model *model, lw_er
     return status;
 }
 
+static void settle(const lw_sweep_worker *worker, const lw_model *model, lw_run_options *options);
+
+static lw_status refuse_lanes(const char *why, lw_error *error) {
+    return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "leave the lanes away: runs go one by one then",
+                   "runs cannot go side by side in lanes: %s", why);
+}
+
+/* Asks whether runs of this model can go side by side. */
+static lw_status check_lanes(const lw_sweep *sweep, const lw_sweep_worker *worker, const lw_model *model,
+                             lw_error *error) {
+    lw_run_options options;
+    lw_simulation *simulation = NULL;
+    (void)sweep;
+    settle(worker, model, &options);
+    const lw_status status = lw_simulation_create(model, &options, NULL, &simulation, error);
+    const char *why = status == LW_OK ? lw_side_by_side_hindrance(simulation) : NULL;
+    lw_simulation_destroy(simulation);
+    return why ? refuse_lanes(why, error) : status;
+}
+
 static lw_status read_plan(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_options *options,
                            const lw_sweep_search *search, lw_error *error) {
     lw_sweep_worker *worker = NULL;
     lw_model *model = NULL;
-    sweep->settle = options->settle, sweep->context = options->context;
+    sweep->settle = options->settle, sweep->context = options->context, sweep->lanes = options->lanes;
     lw_status status = copy_spec(sweep, spec, error);
     if (status == LW_OK)
         status = lw_design_read(spec, options, search != NULL, sweep->arena, &sweep->design, error);
@@ -195,6 +224,7 @@ static lw_status read_plan(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_
     }
     if (status == LW_OK) status = check_names(sweep, error);
     if (status == LW_OK && !write_head(sweep, options, search, model)) status = lw_out_of_memory(error);
+    if (status == LW_OK && sweep->lanes) status = check_lanes(sweep, worker, model, error);
     lw_model_destroy(model);
     lw_sweep_worker_destroy(worker);
     return status;
@@ -279,6 +309,9 @@ const char *lw_sweep_status_name(lw_sweep_status status) {
 void lw_sweep_worker_destroy(lw_sweep_worker *worker) {
     if (!worker) return;
     for (int k = 0; worker->series && k <= worker->measure_count; k++) free(worker->series[k]);
+    for (int k = 0; worker->beside && k < LW_SIDE_BY_SIDE_MOST; k++)
+        lw_sweep_worker_destroy(worker->beside[k]);
+    free(worker->beside);
     lw_spec_destroy(worker->spec);
     lw_report_destroy(worker->report);
     free(worker->series);
@@ -290,9 +323,7 @@ void lw_sweep_worker_destroy(lw_sweep_worker *worker) {
     free(worker);
 }
 
-lw_status lw_sweep_worker_create(const lw_sweep *sweep, lw_sweep_worker **worker, lw_error *error) {
-    if (!sweep || !worker) return lw_call_needs("a sweep, and a place for the worker", error);
-    *worker = NULL;
+static lw_status create_worker(const lw_sweep *sweep, lw_sweep_worker **worker, lw_error *error) {
     lw_sweep_worker *w = calloc(1, sizeof *w);
     if (!w) return lw_out_of_memory(error);
     w->sweep = sweep, w->measure_count = sweep->measure_count;
@@ -315,6 +346,28 @@ lw_status lw_sweep_worker_create(const lw_sweep *sweep, lw_sweep_worker **worker
     }
     *worker = w;
     return LW_OK;
+}
+
+lw_status lw_sweep_worker_create(const lw_sweep *sweep, lw_sweep_worker **worker, lw_error *error) {
+    if (!sweep || !worker) return lw_call_needs("a sweep, and a place for the worker", error);
+    *worker = NULL;
+    lw_sweep_worker *w = NULL;
+    lw_status status = create_worker(sweep, &w, error);
+    if (status == LW_OK && sweep->lanes) {
+        w->beside = calloc(LW_SIDE_BY_SIDE_MOST, sizeof(lw_sweep_worker *));
+        if (!w->beside) status = lw_out_of_memory(error);
+        for (int k = 0; k < lw_side_by_side_width() - 1 && status == LW_OK; k++)
+            status = create_worker(sweep, &w->beside[k], error);
+    }
+    if (status == LW_OK)
+        *worker = w;
+    else
+        lw_sweep_worker_destroy(w);
+    return status;
+}
+
+int lw_sweep_worker_width(const lw_sweep_worker *worker) {
+    return !worker ? 0 : worker->beside ? lw_side_by_side_width() : 1;
 }
 
 /* Sets parameters, inputs and the start of the spec. Whether the present start leaves values behind is not
@@ -407,6 +460,16 @@ static void choose(const lw_sweep_worker *w, lw_run_options *options) {
     }
 }
 
+/* The options of a run of this model. */
+static void settle(const lw_sweep_worker *w, const lw_model *model, lw_run_options *options) {
+    lw_run_defaults(model, options);
+    if (w->sweep->settle) w->sweep->settle(options, w->sweep->context);
+    choose(w, options);
+    if (!w->sweep->lanes) return;
+    if (!options->method) options->method = "tree";
+    if (!options->integrator || strcmp(options->integrator, "auto") == 0) options->integrator = "rk4";
+}
+
 lw_status lw_sweep_model(const lw_sweep *sweep, uint64_t run, lw_model **model, lw_run_options *options,
                          lw_error *error) {
     lw_sweep_worker *worker;
@@ -417,11 +480,7 @@ lw_status lw_sweep_model(const lw_sweep *sweep, uint64_t run, lw_model **model, 
     if (status != LW_OK) return status;
     lw_design_values(&sweep->design, run, worker->values);
     status = compile_model(worker, model, error);
-    if (status == LW_OK) {
-        lw_run_defaults(*model, options);
-        if (sweep->settle) sweep->settle(options, sweep->context);
-        choose(worker, options);
-    }
+    if (status == LW_OK) settle(worker, *model, options);
     lw_sweep_worker_destroy(worker);
     return status;
 }
@@ -437,35 +496,33 @@ static lw_status measure(lw_sweep_worker *w, double *values, lw_error *error) {
     return status;
 }
 
-static lw_status run_model(lw_sweep_worker *w, lw_run_summary *summary, double *measured, lw_error *error) {
-    lw_model *model = NULL;
+/* Compiles the model of the row, whose values the spec has, and makes it ready to be run. */
+static lw_status prepare(lw_sweep_worker *w, lw_error *error) {
     lw_report_destroy(w->report);
     w->report = lw_report_create();
     if (!w->report) return lw_out_of_memory(error);
-    lw_status status = lw_model_compile(w->spec, NULL, w->report, &model);
+    lw_status status = lw_model_compile(w->spec, NULL, w->report, &w->model);
     for (size_t k = 0; status != LW_OK && error && k < lw_report_size(w->report); k++)
         if (lw_report_get(w->report, k)->severity == LW_SEVERITY_ERROR) {
             *error = *lw_report_get(w->report, k);
             break;
         }
-    if (status == LW_OK) {
-        lw_run_options options;
-        lw_run_defaults(model, &options);
-        if (w->sweep->settle) w->sweep->settle(&options, w->sweep->context);
-        choose(w, &options);
-        options.observe = observe, options.event = hear, options.interrupted = ask, options.context = w;
-        w->count = 0;
-        status = create_records(w, model, &options, error);
-        if (status == LW_OK) status = lw_simulate(model, &options, NULL, NULL, summary, error);
-        if (status == LW_EVENT) status = LW_OK; /* An event of the model has ended the run. */
-        if (status == LW_OK) status = measure(w, measured, error);
-    }
+    if (status != LW_OK) return status;
+    settle(w, w->model, &w->options);
+    w->options.observe = observe, w->options.event = hear, w->options.interrupted = ask;
+    w->options.context = w;
+    w->count = 0;
+    return create_records(w, w->model, &w->options, error);
+}
+
+static void release(lw_sweep_worker *w) {
+    lw_simulation_destroy(w->simulation);
     for (int k = 0; k < w->sweep->measure_count; k++) {
         lw_record_destroy(w->records[k]);
         w->records[k] = NULL;
     }
-    lw_model_destroy(model);
-    return status;
+    lw_model_destroy(w->model);
+    w->simulation = NULL, w->model = NULL;
 }
 
 /* Copies a sentence, in one line, cut off at a whole character. */
@@ -480,40 +537,99 @@ static void copy_reason(char reason[LW_SWEEP_REASON], const char *text) {
     reason[length] = '\0';
 }
 
-lw_status lw_sweep_worker_run(lw_sweep_worker *w, uint64_t run, lw_sweep_row *row,
-                              bool (*interrupted)(void *context), void *context, lw_error *error) {
-    if (!w || !row || !row->values || run >= w->sweep->design.count)
-        return lw_call_needs("a worker, the number of a run, and a row with room for its values", error);
-    lw_design_values(&w->sweep->design, run, w->values);
-    memcpy(row->values, w->values, (size_t)w->sweep->design.variable_count * sizeof *w->values);
-    row->run = run;
-    return lw_sweep_worker_row(w, row, interrupted, context, error);
-}
-
-lw_status lw_sweep_worker_row(lw_sweep_worker *w, lw_sweep_row *row, bool (*interrupted)(void *context),
-                              void *context, lw_error *error) {
-    const int variables = w->sweep->design.variable_count;
-    double *measured = row->values + variables;
-    lw_run_summary summary = {.verdict = {.ok = true}};
-    lw_error fault = {0};
+/* Begins a row, whose number and values of the variables are there: sets them. */
+static lw_status begin_row(lw_sweep_worker *w, lw_sweep_row *row, bool (*interrupted)(void *context),
+                           void *context, lw_error *error) {
     w->interrupted = interrupted, w->context = context;
     w->stopped = w->no_memory = false;
     row->status = LW_SWEEP_OK, row->reason[0] = '\0';
-    memcpy(w->values, row->values, (size_t)variables * sizeof *w->values);
-    lw_status status = set_all(w, &fault);
-    if (status == LW_OK) status = run_model(w, &summary, measured, &fault);
+    memcpy(w->values, row->values, (size_t)w->sweep->design.variable_count * sizeof *w->values);
+    return set_all(w, error);
+}
+
+/* Ends a row whose run has ended like this. */
+static lw_status end_row(lw_sweep_worker *w, lw_sweep_row *row, lw_status status, lw_error *fault,
+                         const lw_run_verdict *verdict, lw_error *error) {
+    double *measured = row->values + w->sweep->design.variable_count;
+    if (status == LW_EVENT) status = LW_OK; /* An event of the model has ended the run. */
+    if (status == LW_OK) status = measure(w, measured, fault);
+    release(w);
     if (status == LW_ERROR_MEMORY || w->no_memory) return lw_out_of_memory(error);
     if (w->stopped) return lw_fail(error, LW_ERROR_STOPPED, NULL, NULL, "stopped on request");
     if (status != LW_OK) {
         char text[1024];
-        fault.file[0] = '\0', fault.place = (lw_place){0, 0};
-        lw_error_format(&fault, text, sizeof text);
+        fault->file[0] = '\0', fault->place = (lw_place){0, 0};
+        lw_error_format(fault, text, sizeof text);
         for (int k = 0; k < w->sweep->measure_count; k++) measured[k] = NAN;
         row->status = LW_SWEEP_FAILED;
-        copy_reason(row->reason, fault.message[0] ? text : lw_status_text(status));
-    } else if (!summary.verdict.ok) {
+        copy_reason(row->reason, fault->message[0] ? text : lw_status_text(status));
+    } else if (!verdict->ok) {
         row->status = LW_SWEEP_DOUBTFUL;
-        copy_reason(row->reason, summary.verdict.reason_count > 0 ? summary.verdict.reasons[0] : "doubtful");
+        copy_reason(row->reason, verdict->reason_count > 0 ? verdict->reasons[0] : "doubtful");
     }
     return LW_OK;
+}
+
+lw_status lw_sweep_worker_row(lw_sweep_worker *w, lw_sweep_row *row, bool (*interrupted)(void *context),
+                              void *context, lw_error *error) {
+    lw_run_summary summary = {.verdict = {.ok = true}};
+    lw_error fault = {0};
+    lw_status status = begin_row(w, row, interrupted, context, &fault);
+    if (status == LW_OK) status = prepare(w, &fault);
+    if (status == LW_OK) status = lw_simulate(w->model, &w->options, NULL, NULL, &summary, &fault);
+    return end_row(w, row, status, &fault, &summary.verdict, error);
+}
+
+/* The rows of one vector. All are ended, also where one has stopped or memory is out. */
+static lw_status run_lanes(lw_sweep_worker *w, lw_sweep_row *rows, int count,
+                           bool (*interrupted)(void *context), void *context, lw_error *error) {
+    lw_sweep_worker *each[LW_SIDE_BY_SIDE_MOST];
+    lw_simulation *running[LW_SIDE_BY_SIDE_MOST] = {NULL};
+    lw_lane_end ends[LW_SIDE_BY_SIDE_MOST];
+    lw_status status[LW_SIDE_BY_SIDE_MOST], result = LW_OK;
+    lw_error fault[LW_SIDE_BY_SIDE_MOST];
+    int place[LW_SIDE_BY_SIDE_MOST], ready = 0;
+    for (int k = 0; k < count; k++) {
+        lw_sweep_worker *x = each[k] = k ? w->beside[k - 1] : w;
+        fault[k] = (lw_error){0};
+        place[k] = -1;
+        status[k] = begin_row(x, &rows[k], interrupted, context, &fault[k]);
+        if (status[k] == LW_OK) status[k] = prepare(x, &fault[k]);
+        if (status[k] == LW_OK)
+            status[k] = lw_simulation_create(x->model, &x->options, NULL, &x->simulation, &fault[k]);
+        const char *why = status[k] == LW_OK ? lw_side_by_side_hindrance(x->simulation) : NULL;
+        if (why) status[k] = refuse_lanes(why, &fault[k]);
+        if (status[k] == LW_OK) running[ready] = x->simulation, place[k] = ready++;
+    }
+    lw_run_side_by_side(running, ready, ends);
+    for (int k = 0; k < count; k++) {
+        const lw_lane_end *end = place[k] >= 0 ? &ends[place[k]] : NULL;
+        static const lw_run_verdict good = {.ok = true};
+        if (end && end->status != LW_OK) fault[k] = end->error;
+        const lw_status ended = end_row(each[k], &rows[k], end ? end->status : status[k], &fault[k],
+                                        end ? &end->summary.verdict : &good, result == LW_OK ? error : NULL);
+        if (result == LW_OK) result = ended;
+    }
+    return result;
+}
+
+lw_status lw_sweep_worker_run_many(lw_sweep_worker *w, lw_sweep_row *rows, int count,
+                                   bool (*interrupted)(void *context), void *context, lw_error *error) {
+    bool good = w && rows && count >= 0 && count <= lw_sweep_worker_width(w);
+    for (int k = 0; good && k < count; k++) good = rows[k].values && rows[k].run < w->sweep->design.count;
+    if (!good)
+        return lw_call_needs("a worker, and at most as many rows as it is wide, each with the number of a "
+                             "run and room for its values",
+                             error);
+    for (int k = 0; k < count; k++) lw_design_values(&w->sweep->design, rows[k].run, rows[k].values);
+    if (w->beside) return run_lanes(w, rows, count, interrupted, context, error);
+    return count > 0 ? lw_sweep_worker_row(w, rows, interrupted, context, error) : LW_OK;
+}
+
+lw_status lw_sweep_worker_run(lw_sweep_worker *w, uint64_t run, lw_sweep_row *row,
+                              bool (*interrupted)(void *context), void *context, lw_error *error) {
+    if (!w || !row || !row->values || run >= w->sweep->design.count)
+        return lw_call_needs("a worker, the number of a run, and a row with room for its values", error);
+    row->run = run;
+    return lw_sweep_worker_run_many(w, row, 1, interrupted, context, error);
 }

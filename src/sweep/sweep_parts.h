@@ -110,6 +110,7 @@ struct lw_sweep {
     void *spec; /* as bytes */
     size_t spec_size;
     char *head; /* the plan in lines of text, which tells whether two plans are the same */
+    bool lanes;
     void (*settle)(lw_run_options *options, void *context);
     void *context;
 };

@@ -22,7 +22,8 @@ struct lw_sweep_job {
     lw_sweep_file *file;
     lw_threads *threads;
     lw_sweep_worker **workers;
-    lw_sweep_row *rows; /* one for each thread */
+    lw_sweep_row *rows; /* `width` for each thread */
+    int width;          /* rows that a worker computes at a time */
     double start;
     /* Of the present batch: the next run, where it ends, its first run and rows. */
     atomic_ullong next;
@@ -94,7 +95,7 @@ static void finish(lw_sweep_job *j, const lw_sweep_row *row, bool old) {
  * written it, if the same program on the same kind of processor goes on. */
 static void take_row(lw_sweep_job *j, uint64_t run, int thread) {
     lw_error error = {0};
-    lw_sweep_row *row = &j->batch[run - j->first], *there = &j->rows[thread];
+    lw_sweep_row *row = &j->batch[run - j->first], *there = &j->rows[thread * j->width];
     const size_t variables = (size_t)lw_sweep_variable_count(j->sweep);
     lw_status status = lw_sweep_file_get(j->file, run, there);
     if (status != LW_OK)
@@ -116,27 +117,52 @@ static void take_row(lw_sweep_job *j, uint64_t run, int thread) {
     finish(j, row, true);
 }
 
+/* One run of a batch, unless the file has it. */
+static lw_status work_on_batch(lw_sweep_job *j, uint64_t run, int thread, lw_error *error) {
+    lw_sweep_row *row = &j->batch[run - j->first];
+    pthread_mutex_lock(&j->lock);
+    const bool there = j->file && lw_sweep_file_has(j->file, run);
+    if (there) take_row(j, run, thread);
+    pthread_mutex_unlock(&j->lock);
+    if (there) return LW_OK;
+    const lw_status status = lw_sweep_worker_row(j->workers[thread], row, ask, j, error);
+    if (status != LW_OK) return status;
+    pthread_mutex_lock(&j->lock);
+    finish(j, row, false);
+    pthread_mutex_unlock(&j->lock);
+    return LW_OK;
+}
+
+/* Neighbouring runs that the file has not. */
+static lw_status work_on_runs(lw_sweep_job *j, uint64_t first, uint64_t end, int thread, lw_error *error) {
+    lw_sweep_row *rows = &j->rows[thread * j->width];
+    int count = 0;
+    pthread_mutex_lock(&j->lock);
+    for (uint64_t run = first; run < end; run++)
+        if (!j->file || !lw_sweep_file_has(j->file, run)) rows[count++].run = run;
+    pthread_mutex_unlock(&j->lock);
+    const lw_status status = lw_sweep_worker_run_many(j->workers[thread], rows, count, ask, j, error);
+    if (status != LW_OK) return status;
+    pthread_mutex_lock(&j->lock);
+    for (int k = 0; k < count; k++) finish(j, &rows[k], false);
+    pthread_mutex_unlock(&j->lock);
+    return LW_OK;
+}
+
 static void work(void *context, int thread, int chunk) {
     lw_sweep_job *j = context;
     (void)chunk;
     while (!ask(j)) {
-        const uint64_t run = atomic_fetch_add(&j->next, 1);
-        lw_sweep_row *row = j->batch && run < j->end ? &j->batch[run - j->first] : &j->rows[thread];
+        const uint64_t take = j->batch ? 1 : (uint64_t)j->width, run = atomic_fetch_add(&j->next, take);
         lw_error error = {0};
         if (run >= j->end) return;
-        pthread_mutex_lock(&j->lock);
-        const bool there = j->file && lw_sweep_file_has(j->file, run);
-        if (there && j->batch) take_row(j, run, thread);
-        pthread_mutex_unlock(&j->lock);
-        if (there) continue;
-        const lw_status status = j->batch ? lw_sweep_worker_row(j->workers[thread], row, ask, j, &error)
-                                          : lw_sweep_worker_run(j->workers[thread], run, row, ask, j, &error);
+        const lw_status status =
+            j->batch ? work_on_batch(j, run, thread, &error)
+                     : work_on_runs(j, run, run + take < j->end ? run + take : j->end, thread, &error);
         if (status == LW_ERROR_STOPPED) return;
+        if (status == LW_OK) continue;
         pthread_mutex_lock(&j->lock);
-        if (status == LW_OK)
-            finish(j, row, false);
-        else
-            give_up(j, status, &error);
+        give_up(j, status, &error);
         pthread_mutex_unlock(&j->lock);
     }
 }
@@ -159,15 +185,16 @@ static lw_status create_workers(lw_sweep_job *j, lw_error *error) {
     if (!j->threads) return lw_out_of_memory(error);
     const int given = lw_threads_count(j->threads);
     j->workers = LW_NEW(j->arena, lw_sweep_worker *, given);
-    j->rows = LW_NEW(j->arena, lw_sweep_row, given);
     const int columns = lw_sweep_variable_count(j->sweep) + lw_sweep_measure_count(j->sweep);
     lw_status status = lw_arena_failed(j->arena) ? lw_out_of_memory(error) : LW_OK;
-    for (int k = 0; k < given && status == LW_OK; k++) {
+    for (int k = 0; k < given && status == LW_OK; k++)
+        status = lw_sweep_worker_create(j->sweep, &j->workers[k], error);
+    if (status != LW_OK) return status;
+    j->width = lw_sweep_worker_width(j->workers[0]);
+    j->rows = LW_NEW(j->arena, lw_sweep_row, given * j->width);
+    for (int k = 0; k < given * j->width && j->rows; k++)
         j->rows[k].values = LW_NEW(j->arena, double, columns + 1);
-        status = j->rows[k].values ? lw_sweep_worker_create(j->sweep, &j->workers[k], error)
-                                   : lw_out_of_memory(error);
-    }
-    return status;
+    return lw_arena_failed(j->arena) ? lw_out_of_memory(error) : LW_OK;
 }
 
 lw_status lw_sweep_job_create(const lw_sweep *sweep, const lw_sweep_call *call, lw_sweep_summary *summary,

@@ -1,4 +1,5 @@
-/* A sweep by one thread and by four gives the same rows, bit by bit; one that is stopped and gone on with, too. */
+/* A sweep by one thread and by four gives the same rows, bit by bit, also with runs side by side in lanes; one that is stopped
+ * and gone on with, too. */
 #include <linkwork/linkwork.h>
 
 #include <stdarg.h>
@@ -39,11 +40,22 @@ static bool enough(void *context) {
     return t->count >= t->most;
 }
 
-static lw_sweep *new_sweep(void) {
+static void fixed_steps(lw_run_options *options, void *context) {
+    (void)context;
+    options->step = 1e-3;
+}
+
+static lw_sweep *new_sweep(bool lanes) {
     static const char *const vary[] = {"L = 0.5..1.5 : 6", "m ~ uniform(1, 2)"};
     static const char *const measures[] = {"final(pin.q)", "max(reaction(pin).force)"};
-    const lw_sweep_options plan = {
-        .vary = vary, .vary_count = 2, .measures = measures, .measure_count = 2, .draws = 10, .seed = 3};
+    const lw_sweep_options plan = {.vary = vary,
+                                   .vary_count = 2,
+                                   .measures = measures,
+                                   .measure_count = 2,
+                                   .draws = 10,
+                                   .seed = 3,
+                                   .lanes = lanes,
+                                   .settle = lanes ? fixed_steps : NULL};
     lw_spec *spec = NULL;
     lw_sweep *sweep = NULL;
     assert_int_equal(lw_read_model_text(pendulum, sizeof pendulum - 1, "text", NULL, 0, NULL, &spec), LW_OK);
@@ -53,10 +65,10 @@ static lw_sweep *new_sweep(void) {
     return sweep;
 }
 
-static void threads(void **state) {
-    (void)state;
+static void by_threads(bool lanes) {
     static table one, four;
-    lw_sweep *sweep = new_sweep();
+    one = four = (table){.count = 0};
+    lw_sweep *sweep = new_sweep(lanes);
     lw_sweep_summary summary;
     one.most = four.most = RUNS + 1;
     const lw_sweep_call alone = {.jobs = 1, .row = keep, .interrupted = enough, .context = &one},
@@ -81,10 +93,20 @@ static void threads(void **state) {
     lw_sweep_destroy(sweep);
 }
 
+static void threads(void **state) {
+    (void)state;
+    by_threads(false);
+}
+
+static void lanes(void **state) {
+    (void)state;
+    by_threads(true);
+}
+
 static void stopped(void **state) {
     (void)state;
     static table t;
-    lw_sweep *sweep = new_sweep();
+    lw_sweep *sweep = new_sweep(false);
     lw_sweep_summary summary;
     t.most = 20;
     const lw_sweep_call call = {.jobs = 4, .row = keep, .interrupted = enough, .context = &t};
@@ -94,6 +116,7 @@ static void stopped(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(threads), cmocka_unit_test(stopped)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(threads), cmocka_unit_test(lanes),
+                                       cmocka_unit_test(stopped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

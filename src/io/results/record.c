@@ -250,8 +250,17 @@ static lw_status visit_kinds(lw_record *record, const lw_quantity_kind *kinds, i
     return status;
 }
 
-/* Visits all columns that have names in every list. */
-static lw_status visit_everything(lw_record *record, column_visitor visit, void *context) {
+/* Could a column of this object have the name? It contains the object's. */
+static bool may_be_of(const lw_model *model, lw_object_kind kind, int object, const char *name) {
+    const int frame = object - (model->body_count + 1);
+    if (kind == LW_OBJECT_NONE) return true;
+    const char *own =
+        kind == LW_OBJECT_BODY && frame >= 0 ? model->frames[frame].name : object_name(model, kind, object);
+    return strlen(own) >= 300 || strstr(name, own) != NULL;
+}
+
+/* Visits all columns that have names in every list; only: NULL, or the name of the one that is looked for. */
+static lw_status visit_everything(lw_record *record, const char *only, column_visitor visit, void *context) {
     lw_status status = LW_OK;
     const lw_record_word *set;
     for (int e = 0; (set = lw_record_everything_at(e)) != NULL; e++) {
@@ -260,6 +269,7 @@ static lw_status visit_everything(lw_record *record, column_visitor visit, void 
         const bool of_frame = set->usual[0] == LW_Q_POSITION;
         const int count = object_count(record->model, kind) + (of_frame ? record->model->frame_count : 0);
         for (int object = first_object(kind); object < count && status == LW_OK; object++) {
+            if (only && !may_be_of(record->model, kind, object, only)) continue;
             status = visit_kinds(record, set->usual, object, visit, context);
             if (status == LW_OK) status = visit_kinds(record, set->more, object, visit, context);
         }
@@ -308,7 +318,7 @@ static lw_status unknown_column(lw_record *record, const char *name) {
     char *called = lw_arena_text(record->arena, name), *open = called ? strchr(called, '(') : NULL;
     lw_status status = called ? LW_OK : out_of_memory(record->error);
     if (open) *open = '\0';
-    if (status == LW_OK && !open) status = visit_everything(record, collect_name, &s);
+    if (status == LW_OK && !open) status = visit_everything(record, NULL, collect_name, &s);
     if (status == LW_OK) status = unknown(record, "quantity", called, s.names, s.count);
     free(s.names);
     return status;
@@ -479,9 +489,10 @@ static lw_status bad_expression(const lw_record *record, const lw_syntax *syntax
 /* Adds the columns whose names match a name or a pattern: the usual ones or, if there are none, others. */
 static lw_status add_columns(lw_record *record, const char *pattern) {
     search s = {.pattern = pattern, .usual = true};
-    lw_status status = visit_everything(record, add_matching, &s);
+    const char *only = strchr(pattern, '*') ? NULL : pattern;
+    lw_status status = visit_everything(record, only, add_matching, &s);
     s.usual = false;
-    if (status == LW_OK && s.found == 0) status = visit_everything(record, add_matching, &s);
+    if (status == LW_OK && s.found == 0) status = visit_everything(record, only, add_matching, &s);
     if (status != LW_OK || s.found > 0 || strcmp(pattern, "t") == 0) return status;
     lw_syntax syntax = {0};
     if (add_expression(record, pattern, &syntax, &status)) return status;
