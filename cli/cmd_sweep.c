@@ -8,6 +8,8 @@
 #include "sweep_summary.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct request {
@@ -17,6 +19,8 @@ typedef struct request {
     double runs, seed, jobs, failures, budget, output;
     bool resume, dry, quiet, as_json, lanes;
     cli_changes changes;
+    const cli_command *command;
+    const char *path; /* of the model */
 } request;
 
 typedef struct sweeping {
@@ -35,6 +39,37 @@ static void settle(lw_run_options *options, void *context) {
     if (asked->method) options->method = asked->method;
     options->method = cli_method(options->method);
     if (asked->output > 0) options->output = asked->output;
+}
+
+/* The model with other files of its parts. */
+static lw_status read_other(const char *const *names, const char *const *files, size_t count, lw_spec **spec,
+                            lw_error *error, void *context) {
+    const request *asked = context;
+    cli_changes changes = asked->changes;
+    char *texts[CLI_LIST_MAX] = {NULL};
+    cli_model other = {0};
+    lw_status status = LW_OK;
+    *spec = NULL;
+    for (size_t k = 0; k < count && status == LW_OK; k++) {
+        const size_t size = strlen(names[k]) + strlen(files[k]) + 2;
+        if (changes.settings.count < CLI_LIST_MAX) texts[k] = malloc(size);
+        if (!texts[k]) {
+            status = LW_ERROR_MEMORY;
+            break;
+        }
+        snprintf(texts[k], size, "%s=%s", names[k], files[k]);
+        changes.settings.items[changes.settings.count++] = texts[k];
+    }
+    if (status == LW_OK && cli_load(asked->command, asked->path, &changes, &other) != CLI_DONE) {
+        status = LW_ERROR_MODEL;
+        for (size_t k = lw_report_size(other.report); k-- > 0;)
+            if (lw_report_get(other.report, k)->severity == LW_SEVERITY_ERROR)
+                *error = *lw_report_get(other.report, k);
+    }
+    if (status == LW_OK) *spec = other.spec, other.spec = NULL;
+    cli_close_model(&other);
+    for (size_t k = 0; k < count; k++) free(texts[k]);
+    return status;
 }
 
 static void take_row(const lw_sweep *sweep, const lw_sweep_row *row, void *context) {
@@ -59,7 +94,9 @@ static void print_repeat(FILE *out, const sweeping *s, uint64_t run, const char 
     for (int k = 0; k < lw_sweep_variable_count(s->sweep); k++) {
         const char *text = lw_sweep_text(s->sweep, k, values[k]);
         lw_escape(lw_sweep_column_name(s->sweep, k), shown, sizeof shown);
-        if (text)
+        if (text && strncmp(shown, "use(", 4) == 0)
+            fprintf(out, " --set '%s=%s'", shown, text);
+        else if (text)
             fprintf(out, " --%s %s", shown, text);
         else
             fprintf(out, " --set %s=%.17g", shown, values[k]);
@@ -242,6 +279,7 @@ static int sweep_model(const cli_command *command, const cli_model *loaded, requ
     int result = asked->plan ? read_plan(command, asked, &file, &plan) : CLI_DONE;
     if (result == CLI_DONE) {
         plan.settle = settle, plan.context = asked, plan.lanes = asked->lanes;
+        plan.read = read_other, asked->command = command, asked->path = loaded->path;
         const lw_status status = lw_sweep_create(loaded->spec, &plan, &sweep, &error);
         if (status != LW_OK) result = cli_fault(command, status, &error);
     }
@@ -318,7 +356,7 @@ const cli_command cli_sweep = {
     "many runs with other parameters",
     "--vary:    \"L = 1..2 : 11\" (\"1..100 : 5 log\"), \"L = 1, 2, 5\", \"L, k from values.csv\",\n"
     "           \"k ~ normal(2e4, 1e3)\", uniform(1, 2), lognormal(2e4, 0.1), triangular(1, 1.2, 2),\n"
-    "           \"method = rcr, lagrange\", integrator, begin\n"
+    "           \"method = rcr, lagrange\", integrator, begin, \"use(PART) = a.yaml, b.yaml\"\n"
     "--measure: max, min, range, mean, rms, final, initial (of a quantity), at(Q, TIME), settle(Q, "
     "DIFFERENCE),\n"
     "           overshoot(Q), time(EVENT); \"peak = max(kinetic)\" names it\n"

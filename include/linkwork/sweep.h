@@ -33,7 +33,7 @@ typedef struct lw_sweep lw_sweep;
 typedef struct lw_sweep_options {
     /* What varies (docs/sweep.md): "L = 1..2 : 11", "L = 1, 2, 5", "k ~ normal(2e4, 1e3)",
      * "L, k from runs.csv", "method = rcr, lagrange". Names are those of parameters and inputs, or method,
-     * integrator, begin. */
+     * integrator, begin, use(PART). */
     const char *const *vary;
     size_t vary_count;
     /* What is measured: "max(reaction(A).force)", "settle(pin.q, 1 mrad)", "peak = max(kinetic)". */
@@ -54,6 +54,10 @@ typedef struct lw_sweep_options {
      * user states, and forces that switch. Rows equal those of single runs to rounding, and depend on their
      * numbers alone all the same. */
     bool lanes;
+    /* Reads the model once more, with these files for the parts of these names (settings "use(PART)" of
+     * lw_read_model): for what varies by "use(left) = stiff.yaml, soft.yaml". NULL: no files can vary. */
+    lw_status (*read)(const char *const *names, const char *const *files, size_t count, lw_spec **spec,
+                      lw_error *error, void *context);
 } lw_sweep_options;
 
 /* A plan from a file (YAML; docs/sweep.md): its lists and numbers, which live as long as it does. Faults go

@@ -220,10 +220,31 @@ static lw_status read_number(const reader *r, const lw_variable *v, const char *
                  message);
 }
 
+/* "use(left)": the file of a part. */
+static lw_status find_part(const reader *r, lw_variable *v) {
+    char remedy[160] = "the model has no parts; they stand in its section parts", message[160];
+    char name[400];
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(v->name + 4, ")"), v->name + 4);
+    lw_closest_search search = lw_closest_to(name);
+    v->target = LW_VARY_USE;
+    for (size_t k = 0; k < r->spec->part_count; k++) {
+        const char *part = r->spec->parts[k].name;
+        if (strcmp(name, part) == 0) return LW_OK;
+        lw_closest_try(&search, part);
+    }
+    if (r->spec->part_count > 0)
+        (void)snprintf(remedy, sizeof remedy, "name one of its parts, e.g. use(%.80s)",
+                       r->spec->parts[0].name);
+    (void)lw_did_you_mean(search.name, remedy, sizeof remedy);
+    (void)snprintf(message, sizeof message, "the model has no part \"%.80s\"", name);
+    return wrong(r, remedy, message);
+}
+
 /* Which object a name means. */
 static lw_status find_target(const reader *r, lw_variable *v) {
     static const char *const words[] = {"method", "integrator", "begin"};
-    char remedy[160] = "name one of the model's parameters or inputs, or method, integrator, begin";
+    char remedy[160] =
+        "name one of the model's parameters or inputs, or method, integrator, begin, use(PART)";
     lw_closest_search search = lw_closest_to(v->name);
     for (size_t k = 0; k < r->spec->parameter_count; k++) {
         v->target = LW_VARY_PARAMETER;
@@ -235,6 +256,7 @@ static lw_status find_target(const reader *r, lw_variable *v) {
         if (strcmp(r->spec->inputs[k].name, v->name) == 0) return LW_OK;
         lw_closest_try(&search, r->spec->inputs[k].name);
     }
+    if (strncmp(v->name, "use(", 4) == 0) return find_part(r, v);
     for (int k = 0; k < 3; k++) {
         v->target = (lw_vary_target)(LW_VARY_METHOD + k);
         if (strcmp(words[k], v->name) == 0) return LW_OK;

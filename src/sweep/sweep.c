@@ -25,6 +25,7 @@ struct lw_sweep_worker {
     const lw_sweep *sweep;
     int measure_count; /* when it was created: none while the plan is read */
     lw_spec *spec;
+    size_t chosen;      /* which of the sweep's specs it is */
     const char **names; /* parameters that vary */
     double *numbers;
     double *values; /* of all variables */
@@ -81,8 +82,10 @@ static bool write_head(lw_sweep *sweep, const lw_sweep_options *options, const l
     if (sweep->settle) sweep->settle(&run, sweep->context);
     put(&room, "linkwork-sweep", LW_VERSION);
     put(&room, "model", lw_model_name(model));
-    snprintf(text, sizeof text, "%016llx",
-             (unsigned long long)lw_hash(LW_HASH_OF_NOTHING, sweep->spec, sweep->spec_size));
+    uint64_t hash = LW_HASH_OF_NOTHING;
+    for (size_t k = 0; k < sweep->spec_count; k++)
+        hash = lw_hash(hash, sweep->specs[k].bytes, sweep->specs[k].size);
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
     put(&room, "model_hash", text);
     for (size_t k = 0; k < options->vary_count; k++) put(&room, "vary", options->vary[k]);
     for (size_t k = 0; k < options->correlation_count; k++) put(&room, "correlate", options->correlations[k]);
@@ -103,13 +106,51 @@ static bool write_head(lw_sweep *sweep, const lw_sweep_options *options, const l
     return sweep->head != NULL;
 }
 
-static lw_status copy_spec(lw_sweep *sweep, const lw_spec *spec, lw_error *error) {
-    lw_status status = lw_spec_save(spec, NULL, 0, &sweep->spec_size);
+static lw_status copy_spec(lw_sweep *sweep, const lw_spec *spec, lw_sweep_spec *copy, lw_error *error) {
+    lw_status status = lw_spec_save(spec, NULL, 0, &copy->size);
     if (status == LW_OK) {
-        sweep->spec = LW_NEW(sweep->arena, char, sweep->spec_size + 1);
-        status = sweep->spec ? lw_spec_save(spec, sweep->spec, sweep->spec_size, NULL) : LW_ERROR_MEMORY;
+        copy->bytes = LW_NEW(sweep->arena, char, copy->size + 1);
+        status = copy->bytes ? lw_spec_save(spec, copy->bytes, copy->size, NULL) : LW_ERROR_MEMORY;
     }
     return status == LW_OK ? LW_OK : lw_out_of_memory(error);
+}
+
+enum { SPECS_MOST = 1000 };
+
+/* The models of all choices of files, that of the caller where none vary. */
+static lw_status read_specs(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_options *options,
+                            lw_error *error) {
+    const lw_design *d = &sweep->design;
+    int uses[LW_VARIABLES_MOST], use_count = 0;
+    double count = 1;
+    for (int k = 0; k < d->variable_count; k++)
+        if (d->variables[k].target == LW_VARY_USE)
+            uses[use_count++] = k, count *= (double)d->axis_size[d->variables[k].axis];
+    if (count > SPECS_MOST)
+        return lw_fail(error, LW_ERROR_ARGUMENT, NULL, "list fewer files", "there are %.4g choices of files",
+                       count);
+    if (use_count > 0 && !options->read)
+        return lw_fail(error, LW_ERROR_UNSUPPORTED, NULL, "take linkwork sweep, which reads the model's file",
+                       "files of parts cannot vary where a model is given as it was read");
+    sweep->spec_count = (size_t)count;
+    sweep->specs = LW_NEW(sweep->arena, lw_sweep_spec, sweep->spec_count);
+    if (!sweep->specs) return lw_out_of_memory(error);
+    if (use_count == 0) return copy_spec(sweep, spec, &sweep->specs[0], error);
+    for (size_t i = 0; i < sweep->spec_count; i++) {
+        const char *names[LW_VARIABLES_MOST], *files[LW_VARIABLES_MOST];
+        lw_spec *other = NULL;
+        size_t rest = i;
+        for (int k = use_count; k-- > 0;) {
+            const lw_variable *v = &d->variables[uses[k]];
+            names[k] = v->name, files[k] = v->texts[rest % d->axis_size[v->axis]];
+            rest /= d->axis_size[v->axis];
+        }
+        lw_status status = options->read(names, files, (size_t)use_count, &other, error, options->context);
+        if (status == LW_OK) status = copy_spec(sweep, other, &sweep->specs[i], error);
+        lw_spec_destroy(other);
+        if (status != LW_OK) return status;
+    }
+    return LW_OK;
 }
 
 static lw_status set_all(lw_sweep_worker *worker, lw_error *error);
@@ -209,9 +250,8 @@ static lw_status read_plan(lw_sweep *sweep, const lw_spec *spec, const lw_sweep_
     lw_sweep_worker *worker = NULL;
     lw_model *model = NULL;
     sweep->settle = options->settle, sweep->context = options->context, sweep->lanes = options->lanes;
-    lw_status status = copy_spec(sweep, spec, error);
-    if (status == LW_OK)
-        status = lw_design_read(spec, options, search != NULL, sweep->arena, &sweep->design, error);
+    lw_status status = lw_design_read(spec, options, search != NULL, sweep->arena, &sweep->design, error);
+    if (status == LW_OK) status = read_specs(sweep, spec, options, error);
     sweep->measures = LW_NEW(sweep->arena, lw_sweep_measure, options->measure_count + 1);
     if (status == LW_OK && !sweep->measures) status = lw_out_of_memory(error);
     if (status == LW_OK) status = lw_sweep_worker_create(sweep, &worker, error);
@@ -337,7 +377,7 @@ static lw_status create_worker(const lw_sweep *sweep, lw_sweep_worker **worker, 
     w->report = lw_report_create();
     lw_status status = LW_ERROR_MEMORY;
     if (w->names && w->numbers && w->values && w->records && w->times && w->series && w->report)
-        status = lw_spec_load(sweep->spec, sweep->spec_size, &w->spec, error);
+        status = lw_spec_load(sweep->specs[0].bytes, sweep->specs[0].size, &w->spec, error);
     else
         (void)lw_out_of_memory(error);
     if (status != LW_OK) {
@@ -377,13 +417,22 @@ static lw_status set_all(lw_sweep_worker *w, lw_error *error) {
     const lw_design *design = &sweep->design;
     size_t count = 0;
     lw_status status = LW_OK;
+    size_t chosen = 0;
+    bool begins = false;
+    for (int k = 0; k < design->variable_count; k++) {
+        const lw_variable *v = &design->variables[k];
+        begins |= v->target == LW_VARY_BEGIN;
+        if (v->target == LW_VARY_USE) chosen = chosen * design->axis_size[v->axis] + (size_t)w->values[k];
+    }
+    if (chosen != w->chosen || begins || !w->spec) {
+        lw_spec_destroy(w->spec);
+        w->spec = NULL, w->chosen = chosen;
+        status = lw_spec_load(sweep->specs[chosen].bytes, sweep->specs[chosen].size, &w->spec, error);
+    }
     for (int k = 0; k < design->variable_count && status == LW_OK; k++) {
         const lw_variable *v = &design->variables[k];
         if (v->target != LW_VARY_BEGIN) continue;
-        lw_spec_destroy(w->spec);
-        w->spec = NULL;
-        status = lw_spec_load(sweep->spec, sweep->spec_size, &w->spec, error);
-        if (status == LW_OK) status = lw_spec_begin(w->spec, lw_sweep_text(sweep, k, w->values[k]), error);
+        status = lw_spec_begin(w->spec, lw_sweep_text(sweep, k, w->values[k]), error);
     }
     for (int k = 0; k < design->variable_count && status == LW_OK; k++) {
         const lw_variable *v = &design->variables[k];

@@ -16,7 +16,8 @@ typedef enum lw_vary_target {
     LW_VARY_INPUT,
     LW_VARY_METHOD,
     LW_VARY_INTEGRATOR,
-    LW_VARY_BEGIN
+    LW_VARY_BEGIN,
+    LW_VARY_USE /* the file of a part */
 } lw_vary_target;
 
 typedef enum lw_vary_kind {
@@ -102,13 +103,19 @@ lw_status lw_sweep_measure_value(const lw_sweep_measure *measure, const double *
 
 /* --- the plan ------------------------------------------------------------------------------------- */
 
+/* A model as bytes. */
+typedef struct lw_sweep_spec {
+    void *bytes;
+    size_t size;
+} lw_sweep_spec;
+
 struct lw_sweep {
     lw_arena *arena;
     lw_design design;
     lw_sweep_measure *measures;
     int measure_count;
-    void *spec; /* as bytes */
-    size_t spec_size;
+    lw_sweep_spec *specs; /* one for each choice of files; the first variable varies slowest */
+    size_t spec_count;
     char *head; /* the plan in lines of text, which tells whether two plans are the same */
     bool lanes;
     void (*settle)(lw_run_options *options, void *context);

@@ -165,6 +165,54 @@ for name, p in ("q05", 0.05), ("median", 0.5), ("q95", 0.95):
     assert d[name + "_confidence"] == [values[low - 1], values[high - 1]], (name, d)
 CHECK
 
+# Files of parts vary: every row is its run with these files, bit by bit.
+cat >"$work/stiff.yaml" <<'YAML'
+linkwork: 1
+parameters: {L: 1, k: 50}
+bodies: {rod: {mass: 1, com: [L/2, 0, 0], inertia: [0.01, 0.1, 0.1], position: [0, 0, 0]}}
+joints: {pin: {type: revolute, between: [ground, rod], point: [0, 0, 0], axis: [0, 1, 0]}}
+forces: {spring: {type: drive, joint: pin, torque: -k*q}}
+YAML
+sed 's/k: 50/k: 5/; s/mass: 1/mass: 1.2/' "$work/stiff.yaml" >"$work/soft.yaml"
+cat >"$work/two.yaml" <<'YAML'
+linkwork: 1
+parts:
+  left: {use: stiff.yaml}
+  right: {use: stiff.yaml, at: {position: [0, 1, 0]}}
+run: {end: 0.5}
+YAML
+cat >"$work/nested.yaml" <<'YAML'
+linkwork: 1
+parts: {machine: {use: two.yaml}}
+run: {end: 0.5}
+YAML
+expect 0 sweep "$work/two.yaml" --vary "use(left) = stiff.yaml, soft.yaml" --vary "left.L = 1, 1.1" --vary "use(right) = soft.yaml, stiff.yaml" \
+    --measure "final(left.pin.q)" --measure "final(right.pin.q)" --out "$work/files.csv"
+python3 - "$work/files.csv" "$linkwork" "$work/two.yaml" <<'CHECK' || fail "a row differs from the run with its files"
+import csv, subprocess, sys
+rows = list(csv.DictReader(line for line in open(sys.argv[1]) if not line.startswith("#")))
+assert len(rows) == 8 and len({round(float(row["final(left.pin.q) [rad]"]), 6) for row in rows}) == 4
+for row in rows[1], rows[6]:
+    settings = [x for name in ("use(left)", "use(right)", "left.L") for x in ("--set", name + "=" + row[name])]
+    done = subprocess.run([sys.argv[2], "run", sys.argv[3], *settings, "--out", "-", "--record", "left.pin.q, right.pin.q"],
+                          capture_output=True, text=True, check=True)
+    last = [line for line in done.stdout.splitlines() if line and not line.startswith("#")][-1].split(",")
+    assert last[1:] == [row["final(left.pin.q) [rad]"], row["final(right.pin.q) [rad]"]], (row, last)
+CHECK
+expect 2 sweep "$work/two.yaml" --vary "use(lefty) = stiff.yaml" --dry-run
+says err 'did you mean "left"?'
+expect 2 sweep "$work/two.yaml" --vary "use(left) = stiff.yaml, none.yaml" --dry-run
+says err "there is no such file"
+expect 2 run "$work/two.yaml" --set "use(lefty)=soft.yaml"
+says err 'did you mean "left"?'
+# In a part of a part.
+for use in machine.left left; do
+    model=two
+    [[ $use = left ]] || model=nested
+    expect 0 run "$work/$model.yaml" --set "use($use)=soft.yaml" --record "$use.pin.q" --out "$work/$model.csv"
+done
+cmp <(tail -n 2 "$work/two.csv") <(tail -n 2 "$work/nested.csv") || fail "a file of a part's part is not taken"
+
 # Ranks of MPI give the bits of threads.
 mpi=$(dirname "$linkwork")/linkwork-mpi
 if [[ -x $mpi ]] && command -v mpirun >/dev/null; then

@@ -264,7 +264,8 @@ static void override(job *j, const lw_setting *settings, size_t count) {
     for (size_t k = 0; k < count; k++) {
         const char *name = settings[k].name ? settings[k].name : "";
         size_t index = index_of(j, name);
-        if (index == j->count && j->reader->has_parts && strchr(name, '.')) continue; /* of a part */
+        if (index == j->count && j->reader->has_parts && (strchr(name, '.') || lw_setting_is_use(name)))
+            continue; /* of a part */
         if (index == j->count) {
             char remedy[160] = "the model has no parameters";
             const char *closest = lw_results_table_closest(&j->names, name, NULL);

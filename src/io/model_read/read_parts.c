@@ -154,7 +154,10 @@ static void take_faults(lw_reader *reader, const lw_named *named, const lw_repor
     }
 }
 
-/* Settings front_left.L = 2 of the caller, as L = 2 for the part. */
+bool lw_setting_is_use(const char *name) { return strncmp(name, "use(", 4) == 0; }
+
+/* Settings front_left.L = 2 of the caller, as L = 2 for the part; use(front_left.tyre) = a.yaml as
+ * use(tyre) = a.yaml. */
 static lw_setting *own_settings(lw_reader *reader, const char *name, size_t *count) {
     lw_setting *own = LW_NEW(reader->arena, lw_setting, reader->setting_count + 1);
     const size_t length = strlen(name);
@@ -162,10 +165,31 @@ static lw_setting *own_settings(lw_reader *reader, const char *name, size_t *cou
     if (!own) reader->out_of_memory = true;
     for (size_t k = 0; own && k < reader->setting_count; k++) {
         const lw_setting *setting = &reader->settings[k];
-        if (strncmp(setting->name, name, length) != 0 || setting->name[length] != '.') continue;
-        own[(*count)++] = (lw_setting){setting->name + length + 1, setting->value};
+        const bool file = lw_setting_is_use(setting->name);
+        const char *at = setting->name + (file ? strlen("use(") : 0);
+        if (strncmp(at, name, length) != 0 || at[length] != '.') continue;
+        char *inner = LW_NEW(reader->arena, char, strlen(setting->name) + 1);
+        if (!inner) {
+            reader->out_of_memory = true;
+            return NULL;
+        }
+        strcat(strcpy(inner, file ? "use(" : ""), at + length + 1);
+        own[(*count)++] = (lw_setting){inner, setting->value};
     }
     return own;
+}
+
+/* The caller's file for the part of this name, "use(front_left)", or NULL. */
+static const char *file_given(const lw_reader *reader, const char *part) {
+    const char *file = NULL;
+    for (size_t k = 0; k < reader->setting_count; k++) {
+        const char *name = reader->settings[k].name;
+        const size_t length = strlen(part);
+        if (lw_setting_is_use(name) && strncmp(name + 4, part, length) == 0 &&
+            strcmp(name + 4 + length, ")") == 0)
+            file = reader->settings[k].value;
+    }
+    return file;
 }
 
 static void read_spec(lw_reader *reader, const lw_named *named, const lw_yaml *use, lw_part_read *part,
@@ -197,8 +221,9 @@ static void read_spec(lw_reader *reader, const lw_named *named, const lw_yaml *u
 }
 
 static void read_file(lw_reader *reader, const lw_named *named, const lw_yaml *use, lw_part_read *part) {
-    const char *file = lw_reader_text(reader, use, "use");
+    const char *file = lw_reader_text(reader, use, "use"), *given = file_given(reader, named->name);
     if (!file) return;
+    if (given) file = given;
     if (!reader->has_folder) {
         lw_reader_fault(reader, use->place, "read the model from a file",
                         "a model in memory has no folder in which the file \"%.60s\" could be", file);
@@ -306,11 +331,27 @@ static void read_part(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
         lw_reader_bound(reader, LW_OWNER_PART, reader->spec->part_count - 1, &own, sizeof own);
 }
 
+/* "front_left)" or "front_left.tyre)": is there such a part? */
+static void check_file_of(lw_reader *reader, const char *name) {
+    const int length = (int)strcspn(name, ".)");
+    char part[LW_MAX_NAME + 1], remedy[160] = "write use(PART)=FILE";
+    (void)snprintf(part, sizeof part, "%.*s", length > LW_MAX_NAME ? LW_MAX_NAME : length, name);
+    if (lw_results_table_find(&reader->part_names, part) || reader->part_names.incomplete) return;
+    (void)lw_did_you_mean(lw_results_table_closest(&reader->part_names, part, NULL), remedy, sizeof remedy);
+    lw_reader_fault(reader, (lw_place){0, 0}, remedy, "there is no part \"%.80s\" whose file could be set",
+                    part);
+}
+
 /* Settings that no part has taken. */
 static void check_settings(lw_reader *reader) {
     for (size_t k = 0; k < reader->setting_count; k++) {
-        const char *name = reader->settings[k].name, *dot = strchr(name, '.');
+        const bool file = lw_setting_is_use(reader->settings[k].name);
+        const char *name = reader->settings[k].name + (file ? strlen("use(") : 0), *dot = strchr(name, '.');
         bool known = false;
+        if (file) {
+            check_file_of(reader, name);
+            continue;
+        }
         for (size_t i = 0; dot && i < reader->part_count && !known; i++)
             known = reader->parts[i].prefix &&
                     strncmp(name, reader->parts[i].prefix, strlen(reader->parts[i].prefix)) == 0;

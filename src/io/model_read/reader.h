@@ -348,6 +348,8 @@ void lw_read_parts(lw_reader *reader, const lw_yaml *section);
 void lw_reader_free_parts(lw_reader *reader);
 /* The part of this model that a name with a dot belongs to; NULL: none. */
 const char *lw_reader_part_of(const lw_reader *reader, const char *name);
+/* Is the name of a setting that of the file of a part, "use(PART)"? */
+bool lw_setting_is_use(const char *name);
 /* Reads a file as a part (read_model.c). */
 lw_status lw_read_part_file(lw_reader *reader, const char *path, const lw_setting *settings,
                             size_t setting_count, lw_report *report, lw_spec **spec);
