@@ -5,8 +5,9 @@
  * read the same model and made the same plan, by which a row depends on its number alone: the rows are those
  * of threads, bit by bit.
  *
- * Rank 0 looks for messages every 50 us while there are none, so that it leaves its processor to another
- * rank. With one rank alone it computes by its threads.
+ * Rank 0 looks for messages every 50 to 200 us while there are none, so that it leaves its processor to
+ * another rank. Among few ranks it computes too, by a thread that takes blocks as the others do and makes no
+ * call of MPI; what both touch is behind one lock. With one rank alone it computes by its threads.
  *
  * Cost     a message of 200 bytes and 8 for each column, a row; two short ones a block.
  * Limits   a rank that dies ends the job, as MPI has it; rows that rank 0 has received are in the file within
@@ -16,11 +17,14 @@
 #include "sweep_execute.h"
 
 #include <mpi.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { TAG_ASK = 1, TAG_BLOCK, TAG_ROW, TAG_FAULT };
+enum { FEW = 16 }; /* ranks among which rank 0 computes too; of more, one that waits is no loss */
 
 typedef struct block {
     uint64_t first, count; /* count 0: there is nothing more to do */
@@ -37,6 +41,35 @@ static size_t row_size(const lw_sweep *sweep) {
     return sizeof(lw_sweep_row) + (size_t)columns * sizeof(double);
 }
 
+/* --- rows ----------------------------------------------------------------------------------------- */
+
+/* Rows that are computed at a time, each in the form in which it is sent: the row, then its values. */
+typedef struct some_rows {
+    int width;
+    size_t size;
+    char *room;
+    lw_sweep_row *rows;
+} some_rows;
+
+static bool take_rows(some_rows *some, int width, size_t size) {
+    *some =
+        (some_rows){width, size, calloc((size_t)width, size), calloc((size_t)width, sizeof(lw_sweep_row))};
+    for (int k = 0; some->room && some->rows && k < width; k++)
+        some->rows[k].values = (double *)(void *)(some->room + (size_t)k * size + sizeof(lw_sweep_row));
+    return some->room && some->rows;
+}
+
+static void give_rows_back(some_rows *some) {
+    free(some->room);
+    free(some->rows);
+}
+
+static void send_row(const some_rows *some, int k) {
+    char *at = some->room + (size_t)k * some->size;
+    memcpy(at, &some->rows[k], sizeof(lw_sweep_row));
+    MPI_Send(at, (int)some->size, MPI_BYTE, 0, TAG_ROW, MPI_COMM_WORLD);
+}
+
 /* --- rank 0 --------------------------------------------------------------------------------------- */
 
 typedef struct master {
@@ -45,14 +78,19 @@ typedef struct master {
     lw_sweep_file *file;
     lw_sweep_summary *summary;
     uint64_t next;
-    int workers, busy; /* ranks that compute, and those that have not been told the end */
+    int workers, busy; /* those that compute, and the ranks that have not been told the end */
     double start;
     lw_status status;
     lw_error *error;
+    /* The thread that computes: while it does, the lock is held for all above. */
+    pthread_mutex_t lock;
+    lw_sweep_worker *worker;
+    atomic_bool working, stop;
 } master;
 
 static void halt(master *m, const char *why) {
     if (!m->summary->stopped) m->summary->stopped = why;
+    atomic_store(&m->stop, true);
 }
 
 static void give_up(master *m, lw_status status, const lw_error *error) {
@@ -81,8 +119,8 @@ static void take_row(master *m, const lw_sweep_row *row, bool old) {
 }
 
 /* The next runs that are not in the file, so many that every rank gets some eight blocks of what is left. */
-static block next_block(master *m) {
-    const uint64_t count = lw_sweep_count(m->sweep), most = 64;
+static block next_block(master *m, uint64_t most) {
+    const uint64_t count = lw_sweep_count(m->sweep);
     if (m->summary->stopped) return (block){0, 0};
     while (m->next < count && lw_sweep_file_has(m->file, m->next)) m->next++;
     uint64_t wanted = (count - m->next) / (8 * (uint64_t)m->workers);
@@ -95,7 +133,7 @@ static block next_block(master *m) {
 static void answer(master *m, const MPI_Status *message, void *room, size_t size) {
     if (message->MPI_TAG == TAG_ASK) {
         MPI_Recv(NULL, 0, MPI_BYTE, message->MPI_SOURCE, TAG_ASK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        block b = next_block(m);
+        block b = next_block(m, 64);
         if (b.count == 0) m->busy--;
         MPI_Send(&b, (int)sizeof b, MPI_BYTE, message->MPI_SOURCE, TAG_BLOCK, MPI_COMM_WORLD);
     } else if (message->MPI_TAG == TAG_ROW) {
@@ -124,25 +162,80 @@ static lw_status take_old_rows(master *m, void *room) {
     return LW_OK;
 }
 
+static bool stopped(void *context) { return atomic_load(&((master *)context)->stop); }
+
+/* What the thread of rank 0 does: blocks of as many rows as it computes at a time. */
+static void *compute(void *context) {
+    master *m = context;
+    some_rows some;
+    lw_error error = {0};
+    lw_status status = LW_OK;
+    const bool good = take_rows(&some, lw_sweep_worker_width(m->worker), row_size(m->sweep));
+    if (!good) status = error.status = LW_ERROR_MEMORY;
+    while (status == LW_OK) {
+        pthread_mutex_lock(&m->lock);
+        const block b = next_block(m, (uint64_t)some.width);
+        pthread_mutex_unlock(&m->lock);
+        if (b.count == 0) break;
+        for (uint64_t k = 0; k < b.count; k++) some.rows[k].run = b.first + k;
+        status = lw_sweep_worker_run_many(m->worker, some.rows, (int)b.count, stopped, m, &error);
+        pthread_mutex_lock(&m->lock);
+        for (uint64_t k = 0; k < b.count && status == LW_OK; k++) take_row(m, &some.rows[k], false);
+        pthread_mutex_unlock(&m->lock);
+    }
+    if (status != LW_OK && status != LW_ERROR_STOPPED) {
+        pthread_mutex_lock(&m->lock);
+        give_up(m, status, &error);
+        pthread_mutex_unlock(&m->lock);
+    }
+    give_rows_back(&some);
+    atomic_store(&m->working, false);
+    return NULL;
+}
+
 static void serve(master *m, void *room, size_t size) {
-    const struct timespec nap = {0, 50000};
+    long pause = 50000;
     double looked = now();
-    while (m->busy > 0) {
+    while (m->busy > 0 || atomic_load(&m->working)) {
         int there = 0;
         MPI_Status message;
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &message);
-        if (there)
+        if (there) {
+            pthread_mutex_lock(&m->lock);
             answer(m, &message, room, size);
-        else
-            nanosleep(&nap, NULL);
+            pthread_mutex_unlock(&m->lock);
+        } else
+            nanosleep(&(struct timespec){0, pause}, NULL);
+        pause = there ? 50000 : pause < 200000 ? 2 * pause : pause;
         if (now() - looked < 0.1) continue;
         looked = now();
         lw_error error = {0};
+        pthread_mutex_lock(&m->lock);
         const lw_status status = lw_sweep_file_tick(m->file, &error);
         if (status != LW_OK) give_up(m, status, &error);
         if (m->call->interrupted && m->call->interrupted(m->call->context)) halt(m, "interrupted");
         if (m->call->budget > 0 && now() - m->start > m->call->budget) halt(m, "budget");
+        pthread_mutex_unlock(&m->lock);
     }
+}
+
+/* Serves the other ranks, and computes beside if it can. */
+static void serve_and_compute(master *m, void *room, size_t size) {
+    pthread_t thread;
+    int level = MPI_THREAD_SINGLE;
+    lw_error error = {0};
+    MPI_Query_thread(&level);
+    bool computes = m->workers < FEW && level >= MPI_THREAD_FUNNELED && !m->summary->stopped &&
+                    lw_sweep_worker_create(m->sweep, &m->worker, &error) == LW_OK;
+    m->workers += computes;
+    atomic_store(&m->working, computes);
+    if (computes && pthread_create(&thread, NULL, compute, m) != 0) {
+        atomic_store(&m->working, computes = false);
+        m->workers--;
+    }
+    serve(m, room, size);
+    if (computes) pthread_join(thread, NULL);
+    lw_sweep_worker_destroy(m->worker);
 }
 
 static lw_status lead(const lw_sweep *sweep, const lw_sweep_call *call, int size, lw_sweep_summary *summary,
@@ -157,11 +250,15 @@ static lw_status lead(const lw_sweep *sweep, const lw_sweep_call *call, int size
     *summary = (lw_sweep_summary){0};
     const size_t room_size = row_size(sweep);
     void *room = malloc(room_size);
+    atomic_init(&m.working, false);
+    atomic_init(&m.stop, false);
+    (void)pthread_mutex_init(&m.lock, NULL);
     if (call->path) m.status = lw_sweep_file_open(sweep, call->path, call->resume, &m.file, error);
     if (m.status == LW_OK && !room) m.status = LW_ERROR_MEMORY;
     if (m.status == LW_OK) m.status = take_old_rows(&m, room);
     if (m.status != LW_OK) halt(&m, "fault"); /* The others are told the end when they ask. */
-    serve(&m, room, room_size);
+    serve_and_compute(&m, room, room_size);
+    pthread_mutex_destroy(&m.lock);
     free(room);
     lw_error unclosed = {0};
     const lw_status closed = lw_sweep_file_close(m.file, &unclosed);
@@ -187,28 +284,6 @@ static void tell_fault(lw_status status, lw_error *error) {
     MPI_Send(error, (int)sizeof *error, MPI_BYTE, 0, TAG_FAULT, MPI_COMM_WORLD);
 }
 
-/* Rows that are computed at a time, each in the form in which it is sent: the row, then its values. */
-typedef struct some_rows {
-    int width;
-    size_t size;
-    char *room;
-    lw_sweep_row *rows;
-} some_rows;
-
-static bool take_rows(some_rows *some, int width, size_t size) {
-    *some =
-        (some_rows){width, size, calloc((size_t)width, size), calloc((size_t)width, sizeof(lw_sweep_row))};
-    for (int k = 0; some->room && some->rows && k < width; k++)
-        some->rows[k].values = (double *)(void *)(some->room + (size_t)k * size + sizeof(lw_sweep_row));
-    return some->room && some->rows;
-}
-
-static void send_row(const some_rows *some, int k) {
-    char *at = some->room + (size_t)k * some->size;
-    memcpy(at, &some->rows[k], sizeof(lw_sweep_row));
-    MPI_Send(at, (int)some->size, MPI_BYTE, 0, TAG_ROW, MPI_COMM_WORLD);
-}
-
 static void follow(const lw_sweep *sweep, const lw_sweep_call *call) {
     some_rows some = {0};
     lw_sweep_worker *worker = NULL;
@@ -231,8 +306,7 @@ static void follow(const lw_sweep *sweep, const lw_sweep_call *call) {
         ask_for_block();
     }
     lw_sweep_worker_destroy(worker);
-    free(some.room);
-    free(some.rows);
+    give_rows_back(&some);
 }
 
 lw_status sweep_execute(const lw_sweep *sweep, const lw_sweep_call *call, lw_sweep_summary *summary,

@@ -14,7 +14,7 @@ def find(names: Sequence[str], name: str | int, kind: str) -> int:
     """Index of a name; a KeyError suggests the closest ones."""
     if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
         if not 0 <= name < len(names):
-            raise IndexError(f"there are {len(names)} {kind}s, so that there is no number {name}")
+            raise IndexError(f"there is no {kind} number {name}; they are counted from 0 to {len(names) - 1}")
         return int(name)
     if not isinstance(name, str):
         raise TypeError(f"{name!r} is neither the name of a {kind} nor its number")
