@@ -3,6 +3,7 @@
 #include "json.h"
 #include "load.h"
 #include "progress.h"
+#include "repeat_call.h"
 #include "run_request.h"
 
 #include <linkwork/optimise.h>
@@ -63,13 +64,9 @@ static void print_text(const request *asked, const lw_sweep *sweep, const lw_opt
             lw_escape(lw_sweep_column_name(sweep, k), name, sizeof name);
             printf("  %-24s %18.10g%s%s\n", name, values[k], unit[0] ? " " : "", unit);
         }
-        lw_escape(path, name, sizeof name);
-        printf("    linkwork run %s", name);
-        for (int k = 0; k < variables; k++) {
-            lw_escape(lw_sweep_column_name(sweep, k), name, sizeof name);
-            printf(" --set %s=%.17g", name, values[k]);
-        }
-        printf("\n");
+        repeat_call_print(
+            stdout, &(repeat_call){path, &asked->changes, &asked->run, asked->method, asked->output, false},
+            sweep, values);
     }
     if (asked->run.out) printf("rows: %s\n", asked->run.out);
 }

@@ -2,6 +2,7 @@
  */
 #include "load.h"
 #include "progress.h"
+#include "repeat_call.h"
 #include "run_request.h"
 #include "sweep_execute.h"
 #include "sweep_page.h"
@@ -86,22 +87,10 @@ static bool interrupted(void *context) {
 
 /* The call that repeats a run. */
 static void print_repeat(FILE *out, const sweeping *s, uint64_t run, const char *path) {
+    const request *asked = s->asked;
+    const repeat_call call = {path, &asked->changes, &asked->run, asked->method, asked->output, asked->lanes};
     double values[64];
-    char shown[1024];
-    if (lw_sweep_values(s->sweep, run, values) != LW_OK) return;
-    lw_escape(path, shown, sizeof shown);
-    fprintf(out, "    linkwork run %s", shown);
-    for (int k = 0; k < lw_sweep_variable_count(s->sweep); k++) {
-        const char *text = lw_sweep_text(s->sweep, k, values[k]);
-        lw_escape(lw_sweep_column_name(s->sweep, k), shown, sizeof shown);
-        if (text && strncmp(shown, "use(", 4) == 0)
-            fprintf(out, " --set '%s=%s'", shown, text);
-        else if (text)
-            fprintf(out, " --%s %s", shown, text);
-        else
-            fprintf(out, " --set %s=%.17g", shown, values[k]);
-    }
-    fprintf(out, "\n");
+    if (lw_sweep_values(s->sweep, run, values) == LW_OK) repeat_call_print(out, &call, s->sweep, values);
 }
 
 static void print_text(FILE *out, const sweeping *s, const lw_sweep_summary *summary, const char *path) {

@@ -98,3 +98,14 @@ says err "is not in rad/s"
 # No run is good.
 expect 1 optimise pendulum.yaml --vary "l = 1..2" --minimise "max(kinetic)" --subject "max(kinetic) <= -1" --runs 30
 says out "no run has succeeded"
+
+# The call that is printed repeats the best run, with all that this call has said.
+expect 0 optimise "$work/pendulum.yaml" --vary "l = 0.5..2 from 0.7" --maximise "final(pin.q)" --set "start=10 deg" --set m=3 --end 0.3 \
+    --tol 1e-6 --integrator bdf --algorithm descent
+call=$(grep "^    linkwork run" "$work/out")
+for part in "'start=10 deg'" m=3 "--end 0.3" "--tol 1e-06" "--integrator bdf"; do
+    [[ $call = *"$part"* ]] || fail "$part is not in: $call"
+done
+value=$(awk '$1 == "final(pin.q)" { print $2 }' "$work/out")
+last=$(eval "\"$linkwork\" ${call#*linkwork} --record pin.q --quiet --out -" | grep -v "^#" | tail -n 1 | cut -d, -f2)
+python3 -c "import sys; sys.exit(abs(float('$value') - float('$last')) > 1e-9)" || fail "$call gives $last, not $value"
