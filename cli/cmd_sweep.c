@@ -17,7 +17,7 @@ typedef struct request {
     run_request run;
     cli_list vary, measures, correlations;
     const char *design, *method, *plan, *page;
-    double runs, seed, jobs, failures, budget, output;
+    double runs, seed, jobs, failures, budget, output, motions;
     bool resume, dry, quiet, as_json, lanes;
     cli_changes changes;
     const cli_command *command;
@@ -174,6 +174,9 @@ static int check(const cli_command *command, request *asked) {
     if (result == CLI_DONE) result = whole_number(command, "runs", asked->runs, 1e12);
     if (result == CLI_DONE) result = whole_number(command, "seed", asked->seed, 9007199254740992.0);
     if (result == CLI_DONE) result = whole_number(command, "jobs", asked->jobs, 1024);
+    if (result == CLI_DONE) result = whole_number(command, "motions", asked->motions, 1e5);
+    if (result == CLI_DONE && asked->motions > 0 && !asked->page)
+        result = cli_say(command, CLI_WRONG, "--motions are those of a page; name it by --page FILE.html");
     if (result == CLI_DONE) result = whole_number(command, "max-failures", asked->failures, 1e9);
     if (result == CLI_DONE && asked->resume && !asked->run.out)
         result = cli_say(command, CLI_WRONG, "--resume goes on with a file; name it by --out FILE");
@@ -220,9 +223,11 @@ static int run_sweep(const cli_command *command, const request *asked, const lw_
         print_json(&s, &summary);
     else if (result == CLI_DONE && !asked->quiet)
         print_text(stdout, &s, &summary, path);
+    const size_t motions = asked->motions > 0 ? (size_t)asked->motions : 40;
     if (status == LW_OK && result == CLI_DONE && asked->page && s.rows.count > 0)
         result = sweep_rows_sort(&s.rows)
-                     ? sweep_page_write(command, &(sweep_page){.path = asked->page, .rows = &s.rows})
+                     ? sweep_page_write(
+                           command, &(sweep_page){.path = asked->page, .rows = &s.rows, .motions = motions})
                      : cli_say(command, CLI_FAILED, "out of memory");
     if (status == LW_ERROR_STOPPED)
         result = cli_say(command, CLI_FAILED, "stopped on request behind %llu of %llu runs%s",
@@ -305,6 +310,8 @@ static int sweep_command(const cli_command *command, int argc, char **argv) {
         {"out", "FILE", "write the rows there, as .csv or .h5 (HDF5)", "rows.csv", .text = &asked.run.out},
         {"page", "FILE", "draw the rows on a page, with motions of some runs beside it", "rows.html",
          .text = &asked.page},
+        {"motions", "N", "how many runs of the page have a motion at most; 40 unless given", "1000",
+         .number = &asked.motions, .unit = "1"},
         {"resume", NULL, "go on with the file", NULL, .flag = &asked.resume},
         {"dry-run", NULL, "show the design and run nothing", NULL, .flag = &asked.dry},
         {"max-failures", "N", "stop behind so many failed runs", "10", .number = &asked.failures,

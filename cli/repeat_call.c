@@ -1,5 +1,5 @@
-/* repeat_call.c - the call of linkwork run that repeats a run of a sweep or a search, for a shell: its values, and
- * the options that the sweep's own call has given, but for those that vary.
+/* repeat_call.c - the call of linkwork run that repeats a run of a sweep or a search, for a shell: its values,
+ * and the options that the sweep's own call has given, but for those that vary.
  */
 #include "repeat_call.h"
 

@@ -1,8 +1,9 @@
 /* sweep_page.c - linkwork sweep --page: pictures of the runs, and the motions of some of them.
  *
  * A click on a red point shows the run's motion in a frame on the page; all runs have one if there are at
- * most 40, otherwise the extreme ones of each measure and some between. Motions are pages of linkwork view in
- * a folder beside the page, FILE_runs/RUN.html, so that a script is needed for the motions alone.
+ * most so many (sweep_page.motions), otherwise the extreme ones of each measure and some between. Motions are
+ * pages of linkwork view in a folder beside the page, FILE_runs/RUN.html, so that a script is needed for the
+ * motions alone.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "sweep_page.h"
@@ -15,13 +16,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOTIONS_MOST = 40, EXTREMES = 3 };
+enum { EXTREMES = 3 };
 
 typedef struct motions {
     const sweep_page *page;
     char folder[4096];  /* of the files */
     char address[1100]; /* of the folder, relative to the page */
-    uint64_t runs[MOTIONS_MOST * 4];
+    uint64_t *runs;     /* room for page->motions */
     size_t count;
 } motions;
 
@@ -44,7 +45,7 @@ int sweep_page_check(const cli_command *command, const char *path) {
 static void choose(motions *m, uint64_t run) {
     for (size_t k = 0; k < m->count; k++)
         if (m->runs[k] == run) return;
-    if (m->count < sizeof m->runs / sizeof *m->runs) m->runs[m->count++] = run;
+    if (m->count < m->page->motions) m->runs[m->count++] = run;
 }
 
 /* The extreme runs of a measure, and those at even steps between. */
@@ -68,10 +69,10 @@ static void choose_extremes(motions *m, int column) {
 static void choose_runs(motions *m) {
     const sweep_rows *rows = m->page->rows;
     const int variables = lw_sweep_variable_count(rows->sweep);
-    for (int c = variables; c < rows->columns && rows->count > MOTIONS_MOST && m->count < MOTIONS_MOST; c++)
-        choose_extremes(m, c);
-    const size_t step = rows->count > MOTIONS_MOST ? rows->count / 12 + 1 : 1;
-    for (size_t r = 0; r < rows->count && m->count < MOTIONS_MOST; r += step) choose(m, rows->runs[r]);
+    const size_t most = m->page->motions, between = most / 3 > 0 ? most / 3 : 1;
+    for (int c = variables; c < rows->columns && rows->count > most; c++) choose_extremes(m, c);
+    const size_t step = rows->count > most ? rows->count / between + 1 : 1;
+    for (size_t r = 0; r < rows->count; r += step) choose(m, rows->runs[r]);
 }
 
 static bool link_of(uint64_t run, char *text, size_t size, void *context) {
@@ -124,7 +125,11 @@ int sweep_page_write(const cli_command *command, const sweep_page *page) {
     motions *m = calloc(1, sizeof *m);
     const char *names[512], *units[512];
     lw_error error = {0};
-    if (!m) return cli_say(command, CLI_FAILED, "out of memory");
+    if (m) m->runs = calloc(page->motions + 1, sizeof *m->runs);
+    if (!m || !m->runs) {
+        free(m);
+        return cli_say(command, CLI_FAILED, "out of memory");
+    }
     m->page = page;
     snprintf(m->folder, sizeof m->folder, "%.*s_runs", (int)stem, page->path);
     snprintf(m->address, sizeof m->address, "%.*s_runs", (int)stem - start, page->path + start);
@@ -153,6 +158,7 @@ int sweep_page_write(const cli_command *command, const sweep_page *page) {
     const bool failed = file && ferror(file), unclosed = file && fclose(file) != 0;
     if (result == CLI_DONE && (!file || failed || unclosed))
         result = cli_say(command, CLI_FAILED, "%s cannot be written: %s", page->path, strerror(errno));
+    free(m->runs);
     free(m);
     return result;
 }

@@ -8,6 +8,7 @@
 typedef struct sweep_page {
     const char *path; /* FILE.html */
     const sweep_rows *rows;
+    size_t motions; /* how many runs have one at most */
 } sweep_page;
 
 /* Can a page stand at this path, and nothing be in its way? Returns CLI_WRONG with a message if not. */

@@ -44,6 +44,16 @@ for jobs in 1 2; do
 done
 cmp page1.html page2.html && cmp runs1 runs2 || fail "threads change the page"
 [[ $(wc -l <runs1) -eq 24 ]] || fail "$(wc -l <runs1) motions"
+# Fewer motions, with the extremes first; as many as are wanted.
+rm -rf page_runs
+expect 0 "${plan[@]}" --page page.html --motions 7
+[[ $(ls page_runs | wc -l) -eq 7 ]] || fail "$(ls page_runs | wc -l) motions of 7"
+expect 0 sweep pendulum.yaml --vary "l = 0.5..1.5 : 50" --measure "final(pin.q)" --end 0.1 --output 0.1 --quiet --page many.html --motions 50
+[[ $(ls many_runs | wc -l) -eq 50 ]] || fail "$(ls many_runs | wc -l) motions of 50"
+rm -rf many_runs page_runs
+expect 0 "${plan[@]}" --page page.html
+expect 2 "${plan[@]}" --motions 7
+says err "name it by --page"
 for address in $(grep -o 'href="[^"]*"' page1.html | sort -u | cut -d'"' -f2); do
     [[ -s $address ]] || fail "$address is not there"
 done
