@@ -1,4 +1,4 @@
-/* repeat_call.c - the call of linkwork run that repeats a run of a sweep or a search, for a shell: its values,
+/* repeat_call.c - the call of linkwork run that repeats a run of a sweep or a search for a shell: its values,
  * and the options that the sweep's own call has given, but for those that vary.
  */
 #include "repeat_call.h"
