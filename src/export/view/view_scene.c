@@ -218,8 +218,7 @@ static int joint_of(const lw_model *model, const lw_force *force, int *speed) {
 }
 
 static void put_force(lw_view_json *j, const lw_model *model, const lw_force *force) {
-    const bool in_joint =
-        force->type == LW_FORCE_TORSION || force->type == LW_FORCE_DRIVE || force->type == LW_FORCE_FRICTION;
+    const bool in_joint = lw_force_type_in_joint(force->type);
     lw_view_open(j, NULL, '{');
     lw_view_text(j, "name", force->name);
     lw_view_text(j, "type", lw_force_type_name(force->type));

@@ -72,8 +72,7 @@ static void sort_by_owner(int n, int count, const int *owners, int *first, int *
 }
 
 static bool acts_in_joint(const lw_force *force) {
-    return force->type == LW_FORCE_TORSION || force->type == LW_FORCE_DRIVE ||
-           force->type == LW_FORCE_FRICTION;
+    return lw_force_type_in_joint(force->type);
 }
 
 static bool attach_elements(lw_director *d) {

@@ -138,8 +138,7 @@ static inline bool law_uses(const lw_function *f, size_t variable) {
 }
 /* Tells whether the element acts on one speed of a joint, which may be cut, not between two bodies. */
 static inline bool acts_in_joint(const lw_force *force) {
-    return force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
-           force->type != LW_FORCE_APPLIED;
+    return lw_force_type_in_joint(force->type);
 }
 /* Returns the two bodies between which an element acts. */
 void lw_damper_bodies(const lw_model *model, const lw_force *force, int bodies[2]);

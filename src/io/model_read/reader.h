@@ -309,6 +309,9 @@ bool lw_reader_has_point(const lw_reader *reader, const char *name);
 bool lw_reader_points(lw_reader *reader, const lw_yaml *map, const char *const bodies[2],
                       lw_geometry_frame *frame, double points[2][3]);
 
+/* The keys of a contact (read_contacts.c). */
+bool lw_read_contact(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force);
+
 /* --- initial states (read_joints.c) --------------------------------------------------------------- */
 
 /* Where coordinates and speeds of a joint are put. */
