@@ -137,7 +137,7 @@ typedef struct lw_contact {
     double radius, half_length, half_size[3]; /* of the surface; half_length: HUGE_VAL without ends */
     int probes;                               /* points at which the shape may touch */
     double probe[8][3];                       /* those that are fixed in it, in the frame of the shape */
-    double probe_radius, reach;               /* of the sphere around each; disc, capsule: radius, half length */
+    double probe_radius, reach; /* of the sphere around each; disc, capsule: radius, half length */
     double stiffness, exponent, damping, friction, smoothing;
 } lw_contact;
 

@@ -185,8 +185,7 @@ void lw_contact_look(const lw_contact *contact, const lw_contact_body *surface, 
     lw_m3_mul_v(surface->R, n, touch->n);
     lw_m3_mul(surface->R, H, part);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            touch->H[3 * i + j] = lw_v3_dot(part + 3 * i, surface->R + 3 * j);
+        for (int j = 0; j < 3; j++) touch->H[3 * i + j] = lw_v3_dot(part + 3 * i, surface->R + 3 * j);
     touch->depth = contact->probe_radius - d;
     lw_v3_copy(touch->c, touch->x);
     lw_v3_axpy(-0.5 * (contact->probe_radius + d), touch->n, touch->x);

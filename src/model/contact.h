@@ -11,14 +11,14 @@ typedef struct lw_contact_body {
 
 /* One point at which a shape may touch. All vectors in world axes. */
 typedef struct lw_touch {
-    double c[3];         /* the centre of the sphere around the probe */
-    double n[3], H[9];   /* the distance's gradient there, the unit normal, and its second derivatives */
-    double depth, rate;  /* how far the shape has gone in (negative: the gap), and its rate */
-    double x[3];         /* where the force acts, in the middle of the overlap */
-    double v[3], u[3];   /* velocity of the shape relative to the surface there, and its tangential part */
-    double normal;       /* force along n on the shape, */
+    double c[3];        /* the centre of the sphere around the probe */
+    double n[3], H[9];  /* the distance's gradient there, the unit normal, and its second derivatives */
+    double depth, rate; /* how far the shape has gone in (negative: the gap), and its rate */
+    double x[3];        /* where the force acts, in the middle of the overlap */
+    double v[3], u[3];  /* velocity of the shape relative to the surface there, and its tangential part */
+    double normal;      /* force along n on the shape, */
     double by_depth, by_rate, friction[3]; /* its slopes, and the force of friction on the shape */
-    double elastic;      /* the part of `normal` that has a potential */
+    double elastic;                        /* the part of `normal` that has a potential */
     bool acts;
 } lw_touch;
 

@@ -185,7 +185,8 @@ static void every_pair(void **state) {
                 if (!meets((lw_contact_surface)surface, (lw_contact_shape)shape) || (inside && !round))
                     continue;
                 for (int seed = 0; seed < 6; seed++) {
-                    lw_random random = random_seed((uint64_t)(100 * (10 * surface + shape) + 10 * inside + seed));
+                    lw_random random =
+                        random_seed((uint64_t)(100 * (10 * surface + shape) + 10 * inside + seed));
                     lw_model *model =
                         pair_of(&random, (lw_contact_surface)surface, (lw_contact_shape)shape, inside);
                     lw_data *data;
@@ -280,12 +281,12 @@ static void restitution(void **state) {
 /* A ball set down with a speed slides, then rolls at 5/7 of it; the smoothing delays this by little. */
 static void from_sliding_to_rolling(void **state) {
     (void)state;
-    lw_model *model = model_of(
-        BALL("joints: {free: {type: free, between: [ground, ball], point: [0, 0, 0.1], v: [3, 0, 0, 0, 0, 0]}}\n"
-             "forces: {floor: {type: contact, between: [ground, ball], points: [[0, 0, 0], [0, 0, 0.1]],"
-             " surface: plane, shape: {type: sphere, radius: 0.1}, stiffness: 1e9, damping: 1,"
-             " friction: 0.2, smoothing: 1e-4}}\n"
-             "run: {end: 3}\n"));
+    lw_model *model = model_of(BALL(
+        "joints: {free: {type: free, between: [ground, ball], point: [0, 0, 0.1], v: [3, 0, 0, 0, 0, 0]}}\n"
+        "forces: {floor: {type: contact, between: [ground, ball], points: [[0, 0, 0], [0, 0, 0.1]],"
+        " surface: plane, shape: {type: sphere, radius: 0.1}, stiffness: 1e9, damping: 1,"
+        " friction: 0.2, smoothing: 1e-4}}\n"
+        "run: {end: 3}\n"));
     double q[7], v[6];
     const double g = 9.81, mu = 0.2, until = 2 * 3 / (7 * mu * g);
     run(model, 0.5 * until, "auto", 1e-9, q, v);
@@ -305,16 +306,17 @@ static void on_a_slope(void **state) {
     static const double frictions[] = {0.34, 0.28};
     for (int k = 0; k < 2; k++) {
         char text[900];
-        snprintf(text, sizeof text,
-                 "linkwork: 1\n"
-                 "gravity: [%.17g, 0, %.17g]\n"
-                 "bodies: {block: {shape: box, size: [0.2, 0.1, 0.05], mass: 3, position: [0, 0, 0.025]}}\n"
-                 "joints: {free: {type: free, between: [ground, block], point: [0, 0, 0.025]}}\n"
-                 "forces: {slope: {type: contact, between: [ground, block], points: [[0, 0, 0], [0, 0, 0.025]],"
-                 " surface: plane, shape: {type: box, size: [0.2, 0.1, 0.05]}, stiffness: 1e8, damping: 2,"
-                 " friction: %g, smoothing: 1e-4}}\n"
-                 "run: {end: 1}\n",
-                 9.81 * sin(0.3), -9.81 * cos(0.3), frictions[k]);
+        snprintf(
+            text, sizeof text,
+            "linkwork: 1\n"
+            "gravity: [%.17g, 0, %.17g]\n"
+            "bodies: {block: {shape: box, size: [0.2, 0.1, 0.05], mass: 3, position: [0, 0, 0.025]}}\n"
+            "joints: {free: {type: free, between: [ground, block], point: [0, 0, 0.025]}}\n"
+            "forces: {slope: {type: contact, between: [ground, block], points: [[0, 0, 0], [0, 0, 0.025]],"
+            " surface: plane, shape: {type: box, size: [0.2, 0.1, 0.05]}, stiffness: 1e8, damping: 2,"
+            " friction: %g, smoothing: 1e-4}}\n"
+            "run: {end: 1}\n",
+            9.81 * sin(0.3), -9.81 * cos(0.3), frictions[k]);
         lw_model *model = model_of(text);
         double q[7], v[6], fast = 0;
         run(model, 1, "auto", 1e-8, q, v);

@@ -12,9 +12,11 @@ static const char *const surface_keys[][6] = {{"type", "normal"},
                                               {"type", "radius", "inside"},
                                               {"type", "axis", "radius", "length", "inside"},
                                               {"type", "size", "rotation"}};
-static const char *const shape_keys[][6] = {
-    {"type"}, {"type", "radius"}, {"type", "axis", "radius", "length"}, {"type", "axis", "radius"},
-    {"type", "size", "rotation"}};
+static const char *const shape_keys[][6] = {{"type"},
+                                            {"type", "radius"},
+                                            {"type", "axis", "radius", "length"},
+                                            {"type", "axis", "radius"},
+                                            {"type", "size", "rotation"}};
 
 static void need_number(lw_reader *reader, const lw_yaml *map, const char *key, const char *remedy,
                         double *value) {
@@ -57,8 +59,8 @@ static int read_side(lw_reader *reader, const lw_yaml *entry, bool surface, lw_c
     if (surface) figure->axis[2] = 1;
     if (!map) return -1;
     if (map->kind != LW_YAML_MAP) return lw_reader_choice(reader, map, key, names);
-    const lw_yaml *type = lw_reader_need(reader, map, "type", surface ? "give type: plane, sphere, ..."
-                                                                      : "give type: sphere, point, ...");
+    const lw_yaml *type = lw_reader_need(
+        reader, map, "type", surface ? "give type: plane, sphere, ..." : "give type: sphere, point, ...");
     const int number = type ? lw_reader_choice(reader, type, key, names) : -1;
     if (number < 0) return -1;
     const char *const *keys = surface ? surface_keys[number] : shape_keys[number];

@@ -364,7 +364,8 @@ static void put_figure(lw_writer *w, const char *key, const char *type, bool pla
     lw_write_word(w, "type", type);
     if (strchr(keys, 'a')) lw_write_numbers(w, plane ? "normal" : "axis", figure->axis, 3);
     if (strchr(keys, 'r')) lw_write_field(w, "radius", &figure->radius);
-    if (strchr(keys, 'l') && !lw_left_out(w, &figure->length, 1)) lw_write_field(w, "length", &figure->length);
+    if (strchr(keys, 'l') && !lw_left_out(w, &figure->length, 1))
+        lw_write_field(w, "length", &figure->length);
     if (strchr(keys, 's')) lw_write_numbers(w, "size", figure->size, 3);
     if (strchr(keys, 's') && !lw_left_out(w, figure->rotation, 4)) lw_write_rotation(w, figure->rotation);
     if (inside) lw_write_word(w, "inside", "true");

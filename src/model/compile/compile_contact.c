@@ -118,13 +118,13 @@ static bool take_shape(lw_compiler *compiler, const lw_force_spec *spec, lw_cont
     const bool meets = contact->shape == LW_TOUCH_POINT || contact->shape == LW_TOUCH_SPHERE || plane ||
                        (contact->shape == LW_TOUCH_CAPSULE && ball);
     if (good && !meets)
-        lw_compile_error(compiler, "force", spec->name, spec->place,
-                         contact->shape == LW_TOUCH_BOX
-                             ? "exchange both bodies, or take a contact with a sphere or point for each corner"
-                             : "take several contacts with spheres",
-                         "a %s touches planes%s, but no %s", shapes[contact->shape],
-                         contact->shape == LW_TOUCH_CAPSULE ? " and spheres" : "",
-                         surfaces[contact->surface]);
+        lw_compile_error(
+            compiler, "force", spec->name, spec->place,
+            contact->shape == LW_TOUCH_BOX
+                ? "exchange both bodies, or take a contact with a sphere or point for each corner"
+                : "take several contacts with spheres",
+            "a %s touches planes%s, but no %s", shapes[contact->shape],
+            contact->shape == LW_TOUCH_CAPSULE ? " and spheres" : "", surfaces[contact->surface]);
     return good && meets;
 }
 
@@ -174,16 +174,15 @@ void lw_compile_contact(lw_compiler *compiler, const lw_force_spec *spec, lw_for
     if (!finite)
         lw_compile_error(compiler, "force", spec->name, spec->place, "give finite numbers",
                          "a point or a rotation is not finite");
-    bool good = lw_compile_pair(compiler, "force", spec->name, spec->place, spec->bodies, users,
-                                force->bodies) &&
-                finite;
+    bool good =
+        lw_compile_pair(compiler, "force", spec->name, spec->place, spec->bodies, users, force->bodies) &&
+        finite;
     good = take_surface(compiler, spec, contact) && take_shape(compiler, spec, contact) && good;
     good = take_law(compiler, spec, contact) && good;
     force->contact = contact;
     if (!good) return;
     for (int side = 0; side < 2; side++) {
-        const bool box = side ? spec->contact.shape == LW_TOUCH_BOX
-                              : spec->contact.surface == LW_SURFACE_BOX;
+        const bool box = side ? spec->contact.shape == LW_TOUCH_BOX : spec->contact.surface == LW_SURFACE_BOX;
         double R[9];
         figure_axes(&spec->contact.on[side], box, R);
         lw_compile_point(compiler, &users[side], spec->frame, spec->points[side], force->frames[side].p);

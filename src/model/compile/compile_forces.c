@@ -454,7 +454,8 @@ static bool depends_on(const lw_model *model, int closure, int coordinate) {
             quantity->component == coordinate)
             return true;
         const lw_force *force = quantity->kind == LW_Q_ELEMENT ? &model->forces[quantity->object] : NULL;
-        if (force && lw_force_type_in_joint(force->type) && force->closure == closure && force->q == coordinate)
+        if (force && lw_force_type_in_joint(force->type) && force->closure == closure &&
+            force->q == coordinate)
             return true;
     }
     return false;
@@ -585,7 +586,8 @@ static void compile_constraint(lw_compiler *compiler, const lw_constraint_spec *
         return;
     }
     if (!finite_or_error(compiler, constraint_object(spec), "a point", spec->points[0], 6) ||
-        !lw_compile_pair(compiler, "constraint", spec->name, spec->place, spec->bodies, users, constraint->bodies))
+        !lw_compile_pair(compiler, "constraint", spec->name, spec->place, spec->bodies, users,
+                         constraint->bodies))
         return;
     for (int side = 0; side < 2; side++)
         lw_compile_point(compiler, &users[side], spec->frame, spec->points[side], constraint->points[side]);

@@ -122,8 +122,8 @@ typedef struct lw_state_quantity {
 
 enum {
     LW_QUANTITY_COMPONENTS = 10, /* of one vector, at most */
-    LW_QUANTITY_NAME = 768,     /* the longest name, with its end */
-    LW_FORCE_POWER = 7,         /* components of force(F) */
+    LW_QUANTITY_NAME = 768,      /* the longest name, with its end */
+    LW_FORCE_POWER = 7,          /* components of force(F) */
     LW_FORCE_WORK = 8,
     LW_FORCE_FRICTION_OF_CONTACT = 9
 };
