@@ -41,7 +41,7 @@ typedef struct beam {
 /* A parameter of the part from a key of the map; it must be positive. */
 static bool give(lw_reader *reader, lw_part_read *part, const lw_yaml *map, const char *key,
                  lw_quantity quantity, const char *remedy) {
-    double value;
+    double value = 0;
     const lw_yaml *node = lw_reader_need(reader, map, key, remedy);
     if (!node || !lw_reader_add_preset(reader, part, key, node, quantity, &value)) return false;
     if (value > 0) return true;
@@ -54,18 +54,19 @@ static const char *const rectangle =
     "  width: 1 m\n  height: 1 m\n  A: width*height\n  Iy: width*height^3/12\n  Iz: height*width^3/12\n"
     "  a: max(width, height)\n  b: min(width, height)\n"
     "  J: a*b^3*(1/3 - 0.21*b/a*(1 - b^4/(12*a^4)))\n";
-static const char *const circle = "  radius: 1 m\n  A: pi*radius^2\n  Iy: pi*radius^4/4\n  Iz: Iy\n  J: 2*Iy\n";
+static const char *const circle =
+    "  radius: 1 m\n  A: pi*radius^2\n  Iy: pi*radius^4/4\n  Iz: Iy\n  J: 2*Iy\n";
 static const char *const tube =
     "  radius: 1 m\n  inner: 0.5 m\n  A: pi*(radius^2 - inner^2)\n  Iy: pi*(radius^4 - inner^4)/4\n"
     "  Iz: Iy\n  J: 2*Iy\n";
-static const char *const any =
-    "  area: 1 m^2\n  iy: 1 m^4\n  iz: 1 m^4\n  torsion: 1 m^4\n  A: area\n  Iy: iy\n  Iz: iz\n  J: torsion\n";
+static const char *const any = "  area: 1 m^2\n  iy: 1 m^4\n  iz: 1 m^4\n  torsion: 1 m^4\n  A: area\n  Iy: "
+                               "iy\n  Iz: iz\n  J: torsion\n";
 
 static bool read_section(lw_reader *reader, const lw_yaml *entry, lw_part_read *part, beam *b) {
-    static const char *const keys[] = {"width", "height", "radius", "inner", "area",
+    static const char *const keys[] = {"width", "height", "radius",  "inner", "area",
                                        "iy",    "iz",     "torsion", NULL};
-    const lw_yaml *map = lw_reader_need(reader, entry, "section",
-                                        "give {width: ..., height: ...} or {radius: ...}");
+    const lw_yaml *map =
+        lw_reader_need(reader, entry, "section", "give {width: ..., height: ...} or {radius: ...}");
     if (!map || !lw_reader_keys(reader, map, keys)) return false;
     const bool flat = lw_yaml_get(map, "width") || lw_yaml_get(map, "height"),
                round = lw_yaml_get(map, "radius"), free = lw_yaml_get(map, "area"),
@@ -83,14 +84,23 @@ static bool read_section(lw_reader *reader, const lw_yaml *entry, lw_part_read *
                give(reader, part, map, "height", LW_LENGTH, "give the size along the normal");
     }
     if (round) {
-        b->shape = hollow ? NULL
-                          : "type: cylinder, radius: radius, length: %s, rotation: {axis: [0, 1, 0], angle: 90 deg}";
-        return give(reader, part, map, "radius", LW_LENGTH, "give its radius") &&
-               (!hollow || give(reader, part, map, "inner", LW_LENGTH, "give its inner radius"));
+        b->shape =
+            hollow ? NULL
+                   : "type: cylinder, radius: radius, length: %s, rotation: {axis: [0, 1, 0], angle: 90 deg}";
+        if (!give(reader, part, map, "radius", LW_LENGTH, "give its radius")) return false;
+        if (!hollow) return true;
+        if (!give(reader, part, map, "inner", LW_LENGTH, "give its inner radius")) return false;
+        const lw_preset *both = part->presets + part->preset_count - 2;
+        if (both[1].value < both[0].value) return true;
+        lw_reader_fault(reader, both[1].place, "give a smaller one",
+                        "the inner radius %g leaves nothing of the radius %g", both[1].value, both[0].value);
+        return false;
     }
     return give(reader, part, map, "area", LW_ANY_QUANTITY, "give its area, m^2") &&
-           give(reader, part, map, "iy", LW_ANY_QUANTITY, "give its second moment for bending along z, m^4") &&
-           give(reader, part, map, "iz", LW_ANY_QUANTITY, "give its second moment for bending along y, m^4") &&
+           give(reader, part, map, "iy", LW_ANY_QUANTITY,
+                "give its second moment for bending along z, m^4") &&
+           give(reader, part, map, "iz", LW_ANY_QUANTITY,
+                "give its second moment for bending along y, m^4") &&
            give(reader, part, map, "torsion", LW_ANY_QUANTITY, "give its torsion constant, m^4");
 }
 
@@ -199,7 +209,8 @@ LW_PRINTF(2, 3)
 static void put(text *t, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const int length = vsnprintf(t->at ? t->at + t->used : NULL, t->at ? t->size - t->used : 0, format, arguments);
+    const int length =
+        vsnprintf(t->at ? t->at + t->used : NULL, t->at ? t->size - t->used : 0, format, arguments);
     va_end(arguments);
     t->used += length > 0 ? (size_t)length : 0;
 }
@@ -215,7 +226,8 @@ static void put_body(text *t, const beam *b, const char *name, const char *place
         return;
     }
     put(t,
-        "mass: density*A*%s, com: [%s, 0, 0], inertia: [density*(Iy + Iz)*%s, density*Iy*%s + density*A*(%s)^3/12, "
+        "mass: density*A*%s, com: [%s, 0, 0], inertia: [density*(Iy + Iz)*%s, density*Iy*%s + "
+        "density*A*(%s)^3/12, "
         "density*Iz*%s + density*A*(%s)^3/12]}\n",
         length, middle, length, length, length, length, length);
 }
@@ -224,8 +236,8 @@ static void put_model(text *t, const beam *b, bool joined) {
     const long n = b->elements;
     char one[32], two[32];
     put(t, "linkwork: 1\nname: beam\nparameters:\n  L: %.17g m\n  young: 1 Pa\n  poisson: 0.3\n", b->length);
-    put(t, "  density: 1 kg/m^3\n%s%s  G: young/(2*(1 + poisson))\n  h: L/%ld\n", b->damped ? "  damping: 0 s\n" : "",
-        b->section, n);
+    put(t, "  density: 1 kg/m^3\n%s%s  G: young/(2*(1 + poisson))\n  h: L/%ld\n",
+        b->damped ? "  damping: 0 s\n" : "", b->section, n);
     put(t, "bodies:\n");
     put_body(t, b, "root", "0", "h/4", "(h/2)");
     for (long i = 1; i < n; i++) {
@@ -248,8 +260,8 @@ static void put_model(text *t, const beam *b, bool joined) {
                 continue;
             }
             static const char *const sway = "1/(h/(5/6*G*A) + h^3/(12*young*%s))";
-            put(t, "  bend%ld: {type: bushing, between: [%s, %s], point: [%ld/2*h, 0, 0], stiffness: [", i, one,
-                two, 2 * i - 1);
+            put(t, "  bend%ld: {type: bushing, between: [%s, %s], point: [%ld/2*h, 0, 0], stiffness: [", i,
+                one, two, 2 * i - 1);
             if (b->shear) {
                 put(t, "young*A/h, ");
                 put(t, sway, "Iz");

@@ -357,42 +357,6 @@ static void put_friction(lw_writer *w, const lw_force_spec *force) {
     lw_write_field(w, "smoothing", &force->smoothing);
 }
 
-static void put_figure(lw_writer *w, const char *key, const char *type, bool plane, bool inside,
-                       const lw_contact_figure *figure, const char *keys) {
-    lw_put_key(w, key);
-    lw_open(w);
-    lw_write_word(w, "type", type);
-    if (strchr(keys, 'a')) lw_write_numbers(w, plane ? "normal" : "axis", figure->axis, 3);
-    if (strchr(keys, 'r')) lw_write_field(w, "radius", &figure->radius);
-    if (strchr(keys, 'l') && !lw_left_out(w, &figure->length, 1))
-        lw_write_field(w, "length", &figure->length);
-    if (strchr(keys, 's')) lw_write_numbers(w, "size", figure->size, 3);
-    if (strchr(keys, 's') && !lw_left_out(w, figure->rotation, 4)) lw_write_rotation(w, figure->rotation);
-    if (inside) lw_write_word(w, "inside", "true");
-    lw_close(w);
-}
-
-static void put_contact(lw_writer *w, const lw_force_spec *force) {
-    static const char *const surfaces[LW_SURFACES][2] = {
-        {"plane", "a"}, {"sphere", "r"}, {"cylinder", "arl"}, {"box", "s"}};
-    static const char *const shapes[LW_TOUCHES][2] = {
-        {"point", ""}, {"sphere", "r"}, {"capsule", "arl"}, {"disc", "ar"}, {"box", "s"}};
-    const lw_contact_spec *contact = &force->contact;
-    if (!known_type(w, (int)contact->surface, LW_SURFACES) || !known_type(w, (int)contact->shape, LW_TOUCHES))
-        return;
-    put_between(w, force->bodies);
-    put_points(w, force->frame, force->points);
-    put_figure(w, "surface", surfaces[contact->surface][0], contact->surface == LW_SURFACE_PLANE,
-               contact->inside, &contact->on[0], surfaces[contact->surface][1]);
-    put_figure(w, "shape", shapes[contact->shape][0], false, false, &contact->on[1],
-               shapes[contact->shape][1]);
-    lw_write_field(w, "stiffness", &contact->stiffness);
-    lw_write_field(w, "exponent", &contact->exponent);
-    if (!lw_left_out(w, &contact->damping, 1)) lw_write_field(w, "damping", &contact->damping);
-    if (!lw_left_out(w, &contact->friction, 1)) lw_write_field(w, "friction", &contact->friction);
-    lw_write_field(w, "smoothing", &contact->smoothing);
-}
-
 static void put_force(lw_writer *w, const lw_force_spec *force, const lw_joint_spec *joint) {
     lw_put_entry(w, "force", force->name);
     if (!known_type(w, (int)force->type, LW_FORCE_TYPES)) return;
@@ -426,7 +390,9 @@ static void put_force(lw_writer *w, const lw_force_spec *force, const lw_joint_s
         put_friction(w, force);
         break;
     case LW_FORCE_CONTACT:
-        put_contact(w, force);
+        put_between(w, force->bodies);
+        put_points(w, force->frame, force->points);
+        lw_write_contact(w, &force->contact);
         break;
     case LW_FORCE_TYPES:
         break;
