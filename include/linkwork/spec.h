@@ -286,8 +286,8 @@ typedef struct lw_force_spec {
     const char *name;
     lw_force_type type;
 
-    /* Bodies, or frames on them. spring, bushing, contact: both; applied: bodies[0], and bodies[1] (default ground)
-     * takes the reaction */
+    /* Bodies, or frames on them. spring, bushing, contact: both; applied: bodies[0], and bodies[1] (default
+     * ground) takes the reaction */
     const char *bodies[2];
     lw_geometry_frame frame; /* spring: points; bushing: point and axes; applied: point; contact: all */
     double points[2][3];     /* world: bushing and applied use points[0] only */

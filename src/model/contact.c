@@ -1,8 +1,9 @@
 /* contact.c - the geometry and the forces of a contact between a surface of one body and a shape on another.
  *
  * The surface is given by the signed distance d(y) of a point y from it, positive outside, in the axes of its
- * frame; n is its gradient, H its second derivatives. A shape touches at probes: spheres of radius r (or zero)
- * around points that are fixed in it, or that slide along its edge or axis to where it is next to the surface.
+ * frame; n is its gradient, H its second derivatives. A shape touches at probes: spheres of radius r (or
+ * zero) around points that are fixed in it, or that slide along its edge or axis to where it is next to the
+ * surface.
  *
  *     depth  e = r - d,   acts at  x = c - (r + d)/2 n,   edot = -n . v_rel
  *     normal force   N = k e^p (1 + a edot), not negative

@@ -3,9 +3,9 @@
  * A condition is a comparison, sign, floor, ceil, mod, step, or the kink of abs, min, max and ramp in an
  * expression (expression/function.h). Its outcome decides which smooth branch of the expression holds. The
  * conditions of all elements stand one behind the other, those of element k from place of_force[k] on; within
- * an applied force they follow its six components; of a contact there is one for each of its probes. Behind them come those of signals, defaults of inputs and
- * rates of user states on which the motion depends, those of entry k of the vector of values from of_value[k]
- * on.
+ * an applied force they follow its six components; of a contact there is one for each of its probes. Behind
+ * them come those of signals, defaults of inputs and rates of user states on which the motion depends, those
+ * of entry k of the vector of values from of_value[k] on.
  *
  * Source   docs/theory/events.md, (1).
  * Cost     look: O(elements with conditions); no allocation.
@@ -170,7 +170,8 @@ static void look_at_contact(const lw_data *data, const lw_force *force, const lw
     for (int k = 0; k < force->contact->probes; k++) {
         lw_touch touch;
         lw_contact_look(force->contact, &surface, &shape, k, &touch);
-        /* At the instant itself rounding decides about the sign of the depth: its rate says which one comes. */
+        /* At the instant itself rounding decides about the sign of the depth: its rate says which one
+         * comes. */
         const double rounding =
             64 * DBL_EPSILON * (lw_v3_norm(surface.p) + lw_v3_norm(touch.c) + force->contact->probe_radius);
         if (at->outcomes) at->outcomes[k] = fabs(touch.depth) > rounding ? touch.depth > 0 : touch.rate > 0;

@@ -3,9 +3,10 @@
  *     blade: {between: [hub, ~], points: [[0, 0, 0], [2, 0, 0]], section: {width: 0.1, height: 0.02},
  *             material: {young: 70 GPa, density: 2700}, elements: 16}
  *
- * A beam is a part (read_parts.c) whose model is made here, with bodies `root`, `segment1`, ..., `tip`, joints
- * `hinge1`, ... and forces `bend1`, ...; numbers of section and material are its parameters. Neighbours meet
- * in the middle of an element: there the flexibility of a uniform element of length h is diagonal,
+ * A beam is a part (read_parts.c) whose model is made here, with bodies `root`, `segment1`, ..., `tip`,
+ * joints `hinge1`, ... and forces `bend1`, ...; numbers of section and material are its parameters.
+ * Neighbours meet in the middle of an element: there the flexibility of a uniform element of length h is
+ * diagonal,
  *
  *     bending h/EI, torsion h/GJ, stretching h/EA, shear h/(k G A) + h^3/(12 EI)                         (1)
  *

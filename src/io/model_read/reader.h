@@ -349,8 +349,8 @@ void lw_read_events(lw_reader *reader, const lw_yaml *section);
 /* Parts and beams (read_parts.c): reads their files; gives them back. */
 void lw_read_parts(lw_reader *reader, const lw_yaml *section, const lw_yaml *beams);
 /* A part under this name, NULL after a fault; the value of one of its parameters, for which there is room in
- * its presets; and the part itself, when its presets and joins are known: of its file, which has been read, or
- * of the text of a model. */
+ * its presets; and the part itself, when its presets and joins are known: of its file, which has been read,
+ * or of the text of a model. */
 lw_part_read *lw_reader_new_part(lw_reader *reader, const lw_named *named);
 bool lw_reader_add_preset(lw_reader *reader, lw_part_read *part, const char *name, const lw_yaml *node,
                           lw_quantity quantity, double *value);

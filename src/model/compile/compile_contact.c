@@ -1,5 +1,5 @@
-/* compile_contact.c - contacts: which surfaces and shapes may meet, their frames on both bodies, and the points
- * at which a shape may touch.
+/* compile_contact.c - contacts: which surfaces and shapes may meet, their frames on both bodies, and the
+ * points at which a shape may touch.
  *
  * Source   docs/theory/contact.md.
  */
