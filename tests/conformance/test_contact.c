@@ -349,6 +349,80 @@ static void a_graze_is_found(void **state) {
     lw_model_destroy(model);
 }
 
+/* A tippe top turns over; Jellett's integral L . (contact - centre) is kept but for the overlap, R - e/2. */
+static void a_tippe_top(void **state) {
+    (void)state;
+    static const double stiffness[2] = {1e6, 1e8}, allowed[2] = {5e-4, 4e-5};
+    for (int k = 0; k < 2; k++) {
+        char text[1200];
+        snprintf(
+            text, sizeof text,
+            "linkwork: 1\n"
+            "bodies: {top: {mass: 6e-3, com: [0, 0, -3e-3], inertia: [8e-7, 8e-7, 7e-7]}}\n"
+            "joints: {loose: {type: free, between: [ground, top], position: [0, 0, 0.015],"
+            " rotation: {axis: [1, 0, 0], angle: 0.1}, angular_velocity: [0, 0, 155]}}\n"
+            "forces: {table: {type: contact, between: [ground, top], first: [0, 0, 0], second: [0, 0, 0],"
+            " surface: plane, shape: {type: sphere, radius: 0.015}, stiffness: %g, damping: 5,"
+            " friction: 0.3, smoothing: 0.01}}\n"
+            "outputs: {upright: (com(top).z - body.top.z)/3e-3, jellett:"
+            " 'momentum(top).hx*(com(top).x - body.top.x) + momentum(top).hy*(com(top).y - body.top.y)"
+            " + momentum(top).hz*(com(top).z - body.top.z + 0.015)'}\n"
+            "run: {end: 2}\n",
+            stiffness[k]);
+        lw_model *model = model_of(text);
+        lw_run_options options;
+        lw_simulation *simulation;
+        lw_error error = {0};
+        lw_run_defaults(model, &options);
+        assert_int_equal(lw_simulation_create(model, &options, NULL, &simulation, &error), LW_OK);
+        double before, after, upright;
+        assert_int_equal(lw_simulation_output(simulation, lw_model_output(model, "jellett"), &before), LW_OK);
+        if (lw_simulation_advance(simulation, 2, &error) != LW_OK) fail_msg("%s", error.message);
+        assert_int_equal(lw_simulation_output(simulation, lw_model_output(model, "jellett"), &after), LW_OK);
+        assert_int_equal(lw_simulation_output(simulation, lw_model_output(model, "upright"), &upright),
+                         LW_OK);
+        assert_true(upright > 0.6);
+        if (!(fabs(after / before - 1) < allowed[k]))
+            fail_msg("stiffness %g: Jellett's integral changes by %g", stiffness[k], after / before - 1);
+        lw_simulation_destroy(simulation);
+        lw_model_destroy(model);
+    }
+}
+
+/* Two balls that meet in space: linear and angular momentum are kept, and no energy comes from it. */
+static void two_balls(void **state) {
+    (void)state;
+    lw_model *model = model_of(
+        "linkwork: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "bodies: {a: {shape: sphere, radius: 0.1, mass: 1}, b: {shape: sphere, radius: 0.2, mass: 3, "
+        "position: [2,"
+        " 0.1, 0]}}\n"
+        "joints: {ja: {type: free, between: [ground, a], position: [0, 0, 0], velocity: [3, 0, 0],"
+        " angular_velocity: [0, 5, 9]}, jb: {type: free, between: [ground, b], position: [2, 0.1, 0]}}\n"
+        "forces: {meet: {type: contact, between: [a, b], first: [0, 0, 0], second: [0, 0, 0], surface: {type:"
+        " sphere, radius: 0.1}, shape: {type: sphere, radius: 0.2}, stiffness: 1e7, damping: 0.2, friction: "
+        "0.5}}\n"
+        "outputs: {px: momentum.px, py: momentum.py, lx: momentum.lx, ly: momentum.ly, lz: momentum.lz,"
+        " e: kinetic}\n");
+    lw_run_options options;
+    lw_simulation *simulation;
+    lw_error error = {0};
+    double before[6], after[6];
+    lw_run_defaults(model, &options);
+    options.tolerance = 1e-10;
+    assert_int_equal(lw_simulation_create(model, &options, NULL, &simulation, &error), LW_OK);
+    for (int k = 0; k < 6; k++) lw_simulation_output(simulation, k, &before[k]);
+    if (lw_simulation_advance(simulation, 1.5, &error) != LW_OK) fail_msg("%s", error.message);
+    for (int k = 0; k < 6; k++) lw_simulation_output(simulation, k, &after[k]);
+    for (int k = 0; k < 5; k++)
+        if (!(fabs(after[k] - before[k]) < 1e-7))
+            fail_msg("momentum %d changes by %g", k, after[k] - before[k]);
+    assert_true(after[5] < 0.99 * before[5]);
+    lw_simulation_destroy(simulation);
+    lw_model_destroy(model);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pair),
@@ -356,6 +430,8 @@ int main(void) {
         cmocka_unit_test(from_sliding_to_rolling),
         cmocka_unit_test(on_a_slope),
         cmocka_unit_test(a_graze_is_found),
+        cmocka_unit_test(a_tippe_top),
+        cmocka_unit_test(two_balls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,7 +221,7 @@ static void put_body(text *t, const beam *b, const char *name, const char *place
                      const char *length) {
     put(t, "  %s: {position: [%s, 0, 0], ", name, place);
     if (b->shape) {
-        put(t, "shapes: [{position: [%s, 0, 0], density: density, ", middle);
+        put(t, "shapes: [{position: [%s, 0, 0], density: density, colour: sky, ", middle);
         put(t, b->shape, length);
         put(t, "}]}\n");
         return;
