@@ -170,14 +170,16 @@ static void look_at_contact(const lw_data *data, const lw_force *force, const lw
     for (int k = 0; k < force->contact->probes; k++) {
         lw_touch touch;
         lw_contact_look(force->contact, &surface, &shape, k, &touch);
-        /* At the instant itself rounding decides about the sign of the depth: its rate says which one
-         * comes. */
+        /* At the instant itself rounding decides about the sign of the depth: its rate says which one comes. */
         const double rounding =
             64 * DBL_EPSILON * (lw_v3_norm(surface.p) + lw_v3_norm(touch.c) + force->contact->probe_radius);
-        if (at->outcomes) at->outcomes[k] = fabs(touch.depth) > rounding ? touch.depth > 0 : touch.rate > 0;
+        const bool clear = fabs(touch.depth) > rounding, touches = clear ? touch.depth > 0 : touch.rate > 0;
+        const double held = at->held ? at->held[k] : NAN, sign = held > 0.5 ? 1 : -1;
+        if (at->outcomes) at->outcomes[k] = touches;
         if (!at->distances) continue;
-        const double held = at->held ? at->held[k] : NAN;
-        at->distances[k] = isnan(held) ? HUGE_VAL : held > 0.5 ? touch.depth : -touch.depth;
+        at->distances[k] = isnan(held)                       ? HUGE_VAL
+                           : !clear && touches == (sign > 0) ? rounding
+                                                             : sign * touch.depth;
     }
 }
 

@@ -349,6 +349,28 @@ static void a_graze_is_found(void **state) {
     lw_model_destroy(model);
 }
 
+/* Four corners meet and part at one instant but for rounding, far from the world's origin. */
+static void a_crate_falls_flat(void **state) {
+    (void)state;
+    lw_model *model = model_of("linkwork: 1\n"
+                               "bodies: {crate: {shape: box, size: [0.4, 0.3, 0.2], mass: 5, position: [10, "
+                               "1, 0.12], rotation: {axis:"
+                               " [0, 0, 1], angle: 30 deg}}}\n"
+                               "joints: {free: {type: free, between: [ground, crate], position: [10, 1, "
+                               "0.12], rotation: {axis: [0, 0, 1],"
+                               " angle: 30 deg}}}\n"
+                               "forces: {table: {type: contact, between: [ground, crate], first: [10, 1, 0], "
+                               "second: [0, 0, 0], surface:"
+                               " plane, shape: {type: box, size: [0.4, 0.3, 0.2]}, stiffness: 1e6, exponent: "
+                               "1, damping: 1, friction: 0.5,"
+                               " smoothing: 1e-4}}\n");
+    double q[7], v[6], u[6];
+    run(model, 0.1, "erk", 1e-9, q, v);
+    run(model, 0.1, "bdf", 1e-11, q, u);
+    assert_true(v[2] > 0.05 && fabs(u[2] - v[2]) < 1e-5); /* on its way up again */
+    lw_model_destroy(model);
+}
+
 /* A tippe top turns over; Jellett's integral L . (contact - centre) is kept but for the overlap, R - e/2. */
 static void a_tippe_top(void **state) {
     (void)state;
@@ -430,6 +452,7 @@ int main(void) {
         cmocka_unit_test(from_sliding_to_rolling),
         cmocka_unit_test(on_a_slope),
         cmocka_unit_test(a_graze_is_found),
+        cmocka_unit_test(a_crate_falls_flat),
         cmocka_unit_test(a_tippe_top),
         cmocka_unit_test(two_balls),
     };
