@@ -170,7 +170,8 @@ static void look_at_contact(const lw_data *data, const lw_force *force, const lw
     for (int k = 0; k < force->contact->probes; k++) {
         lw_touch touch;
         lw_contact_look(force->contact, &surface, &shape, k, &touch);
-        /* At the instant itself rounding decides about the sign of the depth: its rate says which one comes. */
+        /* At the instant itself rounding decides about the sign of the depth: its rate says which one
+         * comes. */
         const double rounding =
             64 * DBL_EPSILON * (lw_v3_norm(surface.p) + lw_v3_norm(touch.c) + force->contact->probe_radius);
         const bool clear = fabs(touch.depth) > rounding, touches = clear ? touch.depth > 0 : touch.rate > 0;
