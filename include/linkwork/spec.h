@@ -245,17 +245,51 @@ typedef enum lw_force_type {
     LW_FORCE_APPLIED,    /* force and torque on a body */
     LW_FORCE_DRIVE,      /* on one coordinate of a joint: an expression of t, q, v */
     LW_FORCE_FRICTION,   /* on one coordinate of a joint: viscous and smoothed Coulomb */
+    LW_FORCE_CONTACT,    /* between a surface of one body and a shape on another */
     LW_FORCE_TYPES
 } lw_force_type;
+
+/* The surface of a contact, on the first body, and the shape on the second body that touches it
+ * (docs/theory/contact.md). */
+typedef enum lw_contact_surface {
+    LW_SURFACE_PLANE = 0, /* axis: its outward normal */
+    LW_SURFACE_SPHERE,    /* radius */
+    LW_SURFACE_CYLINDER,  /* axis, radius, length (0: without ends) */
+    LW_SURFACE_BOX,       /* size, rotation */
+    LW_SURFACES
+} lw_contact_surface;
+typedef enum lw_contact_shape {
+    LW_TOUCH_POINT = 0,
+    LW_TOUCH_SPHERE,  /* radius */
+    LW_TOUCH_CAPSULE, /* axis, radius, length between the centres of its ends */
+    LW_TOUCH_DISC,    /* axis, radius: its edge touches */
+    LW_TOUCH_BOX,     /* size, rotation: its corners touch */
+    LW_TOUCHES
+} lw_contact_shape;
+
+typedef struct lw_contact_figure {
+    double axis[3], rotation[4], size[3]; /* rotation: all zero: none */
+    double radius, length;
+} lw_contact_figure;
+
+typedef struct lw_contact_spec {
+    lw_contact_surface surface;
+    lw_contact_shape shape;
+    lw_contact_figure on[2]; /* the surface, the shape */
+    bool inside;             /* sphere, cylinder: the shape is within */
+    double stiffness;        /* normal force = stiffness depth^exponent (1 + damping rate), never pulling */
+    double exponent, damping;
+    double friction, smoothing; /* coefficient; speed over which it changes from rest to sliding */
+} lw_contact_spec;
 
 typedef struct lw_force_spec {
     const char *name;
     lw_force_type type;
 
-    /* Bodies, or frames on them. spring, bushing: both; applied: bodies[0], and bodies[1] (default ground)
-     * takes the reaction */
+    /* Bodies, or frames on them. spring, bushing, contact: both; applied: bodies[0], and bodies[1] (default
+     * ground) takes the reaction */
     const char *bodies[2];
-    lw_geometry_frame frame; /* spring: points; bushing: point and axes; applied: point */
+    lw_geometry_frame frame; /* spring: points; bushing: point and axes; applied: point; contact: all */
     double points[2][3];     /* world: bushing and applied use points[0] only */
     double rotation[4]; /* bushing: axes of its frame, in the world or in the first body; all zero: none */
 
@@ -284,6 +318,8 @@ typedef struct lw_force_spec {
 
     /* friction: -(viscous v + coulomb tanh(v / smoothing)) */
     double viscous, coulomb, smoothing;
+
+    lw_contact_spec contact;
 
     lw_place place;
 } lw_force_spec;

@@ -117,7 +117,7 @@ static void add_points(const lw_model *model, double (*sums)[6]) {
         for (int f = 0; f < model->force_count; f++) {
             const lw_force *force = &model->forces[f];
             int b = force->bodies[side];
-            if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING)
+            if (!lw_force_type_in_joint(force->type) && force->type != LW_FORCE_APPLIED)
                 add_point(sums[b], model->bodies[b].com, force->frames[side].p);
         }
         for (int c = 0; c < model->constraint_count; c++) {

@@ -12,6 +12,7 @@
  *          ends coincide has no direction, and is refused.
  */
 #include "dynamics/tree_derivatives.h"
+#include "model/contact.h"
 #include "model/signals.h"
 
 #include <math.h>
@@ -406,6 +407,89 @@ static lw_status in_joint(lw_tree_derivatives *d, const lw_force *force, lw_erro
     return LW_OK;
 }
 
+/* --- contacts -------------------------------------------------------------------------------------- */
+
+typedef struct contact_state {
+    const lw_tree_derivatives *d;
+    const lw_force *force;
+    lw_contact_body surface, shape; /* places relative to d->origin */
+    lw_touch touch;
+    double F[3], share, share_slope; /* of tanh(s)/s and its derivative over s, by s */
+} contact_state;
+
+/* The displacement of the point x by a small motion. */
+static void moved(const double by[6], const double x[3], double out[3]) {
+    lw_v3_copy(by + 3, out);
+    lw_v3_add_cross(by, x, out);
+}
+
+/* docs/theory/contact.md, 10-13 */
+static void contact_change(const void *context, const lw_variation *plus, const lw_variation *minus,
+                           double dW[6], double rows[12]) {
+    const contact_state *s = context;
+    const lw_contact *c = s->force->contact;
+    const lw_touch *at = &s->touch;
+    const double *wa = s->d->V + 6 * s->force->bodies[0], *wb = s->d->V + 6 * s->force->bodies[1];
+    double turns[2][3], moves[2][3], shift[3], dc[3], back[3], dn[3], dx[3], dv[3], w[3], du[3], dF[3];
+    (void)rows;
+    lw_v3_copy(minus->place, turns[0]), lw_v3_copy(plus->place, turns[1]);
+    moved(minus->place, s->surface.p, moves[0]);
+    moved(plus->place, s->shape.p, moves[1]);
+    lw_contact_shift(c, &s->surface, &s->shape, at, (const double(*)[3])turns, (const double(*)[3])moves,
+                     shift);
+    moved(plus->place, at->c, dc);
+    lw_v3_add(dc, shift, dc);
+    moved(minus->place, at->c, back);
+    lw_v3_sub(dc, back, back); /* of the centre, as the surface sees it */
+    lw_m3_mul_v(at->H, back, dn);
+    lw_v3_add_cross(minus->place, at->n, dn);
+    const double dd = lw_v3_dot(at->n, back);
+    lw_v3_copy(dc, dx);
+    lw_v3_axpy(-0.5 * dd, at->n, dx);
+    lw_v3_axpy(-(c->probe_radius - 0.5 * at->depth), dn, dx);
+    moved(plus->V, at->x, dv);
+    moved(minus->V, at->x, back);
+    lw_v3_sub(dv, back, dv);
+    lw_v3_sub(wb, wa, w);
+    lw_v3_add_cross(w, dx, dv);
+    const double faster = -lw_v3_dot(dn, at->v) - lw_v3_dot(at->n, dv); /* change of the rate of the depth */
+    const double more = -at->by_depth * dd + at->by_rate * faster;
+    for (int k = 0; k < 3; k++) du[k] = dv[k] + faster * at->n[k] + at->rate * dn[k];
+    for (int k = 0; k < 3; k++) dF[k] = more * at->n[k] + at->normal * dn[k];
+    if (c->friction != 0) {
+        const double slow = c->smoothing;
+        const double swing = s->share_slope * lw_v3_dot(at->u, du) / (slow * slow);
+        for (int k = 0; k < 3; k++)
+            dF[k] -= c->friction / slow *
+                     (more * s->share * at->u[k] + at->normal * (s->share * du[k] + swing * at->u[k]));
+    }
+    lw_wrench_of_force(at->x, dF, dW);
+    lw_v3_add_cross(dx, s->F, dW);
+}
+
+static void contact(lw_tree_derivatives *d, const lw_force *force) {
+    contact_state s = {.d = d, .force = force};
+    lw_contact_bodies(force, d->data, &s.surface, &s.shape);
+    lw_v3_sub(s.surface.p, d->origin, s.surface.p);
+    lw_v3_sub(s.shape.p, d->origin, s.shape.p);
+    for (int k = 0; k < force->contact->probes; k++) {
+        lw_pair pair = {.plus = force->bodies[1], .minus = force->bodies[0], .invariant = true};
+        lw_contact_look(force->contact, &s.surface, &s.shape, k, &s.touch);
+        lw_contact_forces(force->contact, NAN, &s.touch);
+        if (!s.touch.acts) continue;
+        for (int i = 0; i < 3; i++) s.F[i] = s.touch.normal * s.touch.n[i] + s.touch.friction[i];
+        if (force->contact->friction != 0) {
+            const double x = lw_v3_norm(s.touch.u) / force->contact->smoothing, th = tanh(x);
+            /* (x (1 - th^2) - th) / x^3, by its series where that cancels */
+            s.share = x < 1e-4 ? 1 - x * x / 3 : th / x;
+            s.share_slope = x < 1e-2 ? -2.0 / 3 + x * x * (8.0 / 15 - x * x * 34.0 / 105)
+                                     : (x * (1 - th * th) - th) / (x * x * x);
+        }
+        lw_wrench_of_force(s.touch.x, s.F, pair.W);
+        lw_pair_derivatives(d, &pair, contact_change, &s, NULL);
+    }
+}
+
 lw_status lw_tree_derivatives_forces(lw_tree_derivatives *d, lw_error *error) {
     const lw_model *model = d->model;
     lw_signals(model, d->data, d->t);
@@ -418,6 +502,8 @@ lw_status lw_tree_derivatives_forces(lw_tree_derivatives *d, lw_error *error) {
             bushing(d, force);
         else if (force->type == LW_FORCE_APPLIED)
             status = applied(d, force, error);
+        else if (force->type == LW_FORCE_CONTACT)
+            contact(d, force);
         else if (lw_force_in_joint(force))
             status = in_joint(d, force, error);
     }

@@ -128,6 +128,19 @@ typedef struct lw_motion {
     const lw_function *functions[3];
 } lw_motion;
 
+/* The surface and the shape of a contact, in the axes of frames[0] and frames[1] of its element, whose z axes
+ * are their axes (model/contact.h). */
+typedef struct lw_contact {
+    lw_contact_surface surface;
+    lw_contact_shape shape;
+    bool inside;
+    double radius, half_length, half_size[3]; /* of the surface; half_length: HUGE_VAL without ends */
+    int probes;                               /* points at which the shape may touch */
+    double probe[8][3];                       /* those that are fixed in it, in the frame of the shape */
+    double probe_radius, reach; /* of the sphere around each; disc, capsule: radius, half length */
+    double stiffness, exponent, damping, friction, smoothing;
+} lw_contact;
+
 /* The members that elements in joints need come first: one or two cache lines for each element. */
 typedef struct lw_force {
     lw_force_type type;
@@ -141,12 +154,18 @@ typedef struct lw_force {
     const lw_function *drive; /* of t, q, v */
     double viscous, coulomb, smoothing;
     int bodies[2];     /* labels */
-    lw_pose frames[2]; /* bushing: its frame on both; spring, applied: only p */
+    lw_pose frames[2]; /* bushing, contact: its frames on both; spring, applied: only p */
     double bushing_stiffness[6], bushing_damping[6];
     const lw_function *components[6]; /* applied: force, torque, of t; NULL is zero */
     bool follows_body;
+    const lw_contact *contact; /* NULL of all other elements */
     const char *name;
 } lw_force;
+
+/* Does the element act on a coordinate of a joint, in the tree or cut, and not between bodies? */
+static inline bool lw_force_type_in_joint(lw_force_type type) {
+    return type == LW_FORCE_TORSION || type == LW_FORCE_DRIVE || type == LW_FORCE_FRICTION;
+}
 
 /* The curve of a coupled coordinate, a function of x = q - about: x itself, or a polynomial of `size`
  * coefficients, or a table (model/coupling.h evaluates it). */

@@ -10,6 +10,7 @@
  *   applied    force and torque, functions of t, on one body, the opposite on another
  *   drive      tau = drive(t, q, v)
  *   friction   tau = -(viscous v + coulomb tanh(v / smoothing))
+ *   contact    contact.c
  *
  * Source   docs/theory/tree.md, section "Force elements".
  * Laws, applied forces and drives may depend on inputs, user states, signals and quantities of the state,
@@ -17,7 +18,7 @@
  * Every element books its energy: a potential, or power as drives, forces or dissipation.
  * Cost     O(elements), no allocation.
  */
-#include "model/data.h"
+#include "model/contact.h"
 #include "model/signals.h"
 
 #include <math.h>
@@ -235,6 +236,30 @@ static void applied(const lw_force *force, lw_data *data, const double *held, do
     data->power.forces -= lw_v3_dot(F, v_against) + lw_v3_dot(F + 3, w_against);
 }
 
+/* Applies a contact; of `held`, one number for each probe (lw_contact_forces). */
+static void contact(const lw_force *force, lw_data *data, const double *held) {
+    const lw_contact *c = force->contact;
+    lw_contact_body surface, shape;
+    lw_contact_bodies(force, data, &surface, &shape);
+    data->gross[0] = data->gross[1] = 0;
+    for (int k = 0; k < c->probes; k++) {
+        static const double none[3] = {0, 0, 0};
+        lw_touch touch;
+        double F[3], against[3];
+        lw_contact_look(c, &surface, &shape, k, &touch);
+        lw_contact_forces(c, held ? held[k] : NAN, &touch);
+        if (!touch.acts) continue;
+        for (int i = 0; i < 3; i++) F[i] = touch.normal * touch.n[i] + touch.friction[i];
+        for (int i = 0; i < 3; i++) against[i] = -F[i];
+        load_body(data, force->bodies[1], touch.x, F, none);
+        load_body(data, force->bodies[0], touch.x, against, none);
+        data->gross[1] += fabs(touch.normal) + lw_v3_norm(touch.friction);
+        data->potential += touch.elastic * touch.depth / (c->exponent + 1);
+        data->power.dissipation +=
+            (touch.normal - touch.elastic) * touch.rate - lw_v3_dot(touch.friction, touch.u);
+    }
+}
+
 /* The state of the joint coordinate that an element acts on. */
 typedef struct in_joint {
     double q, v;
@@ -290,6 +315,9 @@ void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, dou
         case LW_FORCE_APPLIED:
             applied(force, data, lw_held(data, k), t);
             break;
+        case LW_FORCE_CONTACT:
+            contact(force, data, lw_held(data, k));
+            break;
         case LW_FORCE_TORSION:
             look_at_joint(model, data, force, &joint);
             push_joint(model, data, force, &joint,
@@ -321,9 +349,7 @@ void lw_forces_add(const lw_model *model, lw_data *data, int first, int end, dou
 }
 
 bool lw_force_in_joint(const lw_force *force) {
-    bool at_joint =
-        force->type == LW_FORCE_TORSION || force->type == LW_FORCE_DRIVE || force->type == LW_FORCE_FRICTION;
-    return at_joint && force->closure < 0;
+    return lw_force_type_in_joint(force->type) && force->closure < 0;
 }
 
 void lw_forces_clear(const lw_model *model, lw_data *data, double t) {

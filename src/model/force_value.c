@@ -6,6 +6,7 @@
  *
  * Cost     O(elements), no allocation.
  */
+#include "model/contact.h"
 #include "model/joint.h"
 #include "model/quantity/quantity.h"
 #include "model/signals.h"
@@ -100,23 +101,45 @@ static void in_joint(const lw_model *model, const lw_data *data, const lw_force 
     for (int k = 0; k < 3; k++) value->wrench[k] = tau * w[3 + k], value->wrench[3 + k] = tau * w[k];
 }
 
+/* Where a contact acts: in the middle of its probes that touch, weighted by their forces; otherwise at the
+ * shape's frame. Its value is the sum of the normal forces. */
+static void in_contact(const lw_data *data, const lw_force *force, lw_force_value *value) {
+    lw_contact_body surface, shape;
+    lw_touch touch;
+    double sum = 0, x[3] = {0, 0, 0};
+    lw_contact_bodies(force, data, &surface, &shape);
+    value->friction = 0;
+    double friction[3] = {0, 0, 0};
+    for (int k = 0; k < force->contact->probes; k++) {
+        lw_contact_look(force->contact, &surface, &shape, k, &touch);
+        lw_contact_forces(force->contact, NAN, &touch);
+        sum += touch.normal;
+        lw_v3_axpy(touch.normal, touch.x, x);
+        lw_v3_add(friction, touch.friction, friction);
+    }
+    lw_v3_copy(shape.p, value->at[0]);
+    for (int k = 0; k < 3 && sum > 0; k++) value->at[0][k] = x[k] / sum;
+    lw_v3_copy(value->at[0], value->at[1]);
+    value->value = sum;
+    value->friction = lw_v3_norm(friction);
+}
+
 static void on_bodies(const lw_data *data, const lw_force *force, const int bodies[2],
                       lw_force_value *value) {
     const lw_pose *one = &data->world[bodies[0]], *two = &data->world[bodies[1]];
     const double *load = data->load + 6 * bodies[1];
-    const bool applied = force->type == LW_FORCE_APPLIED;
+    const bool applied = force->type == LW_FORCE_APPLIED, contact = force->type == LW_FORCE_CONTACT;
     double torque[3], arm[3];
     lw_pose_point(two->R, two->p, force->frames[!applied].p, value->at[0]);
-    if (applied)
-        lw_v3_copy(value->at[0], value->at[1]);
-    else
-        lw_pose_point(one->R, one->p, force->frames[0].p, value->at[1]);
+    lw_pose_point(one->R, one->p, force->frames[0].p, value->at[1]);
+    if (applied) lw_v3_copy(value->at[0], value->at[1]);
+    if (contact) in_contact(data, force, value);
     lw_m3_mul_v(two->R, load + 3, value->wrench);
     lw_m3_mul_v(two->R, load, torque);
     lw_v3_sub(two->p, value->at[0], arm);
     lw_v3_add_cross(arm, value->wrench, torque);
     lw_v3_copy(torque, value->wrench + 3);
-    value->value = lw_v3_norm(value->wrench);
+    if (!contact) value->value = lw_v3_norm(value->wrench);
     if (force->type == LW_FORCE_SPRING) {
         double line[3];
         lw_v3_sub(value->at[0], value->at[1], line);
@@ -137,11 +160,11 @@ void lw_force_values(const lw_model *model, lw_data *data, double t, bool potent
         loaded_bodies(model, force, bodies);
         save(data, force, bodies, &kept);
         lw_forces_add(model, data, k, k + 1, t, potential);
-        if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING ||
-            force->type == LW_FORCE_APPLIED)
-            on_bodies(data, force, bodies, &values[k]);
-        else
+        values[k].friction = 0;
+        if (lw_force_type_in_joint(force->type))
             in_joint(model, data, force, &values[k]);
+        else
+            on_bodies(data, force, bodies, &values[k]);
         values[k].booked = data->power;
         values[k].potential = data->potential;
         restore(data, force, bodies, &kept);

@@ -173,6 +173,7 @@ static void add_force(survey *s, const lw_force *force) {
     case LW_FORCE_SPRING:
         add_line(s, bodies, force->frames[0].p, force->frames[1].p, true);
         break;
+    case LW_FORCE_CONTACT: /* Wherever it will touch, it may resist any motion. */
     case LW_FORCE_BUSHING: /* It acts on the second body at its point, and opposite on the first. */
         lw_pose_point(world[bodies[1]].R, world[bodies[1]].p, force->frames[1].p, at);
         for (k = 0; k < 6; k++) {
@@ -741,8 +742,7 @@ static void list_bonds(survey *s) {
         if (model->joints[j].joint.nv < 6) add_bond(s, model->joints[j].info.bodies);
     for (int f = 0; f < model->force_count; f++) {
         lw_force_type type = model->forces[f].type;
-        if (type == LW_FORCE_SPRING || type == LW_FORCE_BUSHING || type == LW_FORCE_APPLIED)
-            add_bond(s, model->forces[f].bodies);
+        if (!lw_force_type_in_joint(type)) add_bond(s, model->forces[f].bodies);
     }
     for (int c = 0; c < model->constraint_count; c++)
         if (model->constraints[c].type != LW_CONSTRAINT_COUPLING) add_bond(s, model->constraints[c].bodies);

@@ -3,21 +3,24 @@
  * A condition is a comparison, sign, floor, ceil, mod, step, or the kink of abs, min, max and ramp in an
  * expression (expression/function.h). Its outcome decides which smooth branch of the expression holds. The
  * conditions of all elements stand one behind the other, those of element k from place of_force[k] on; within
- * an applied force they follow its six components. Behind them come those of signals, defaults of inputs and
- * rates of user states on which the motion depends, those of entry k of the vector of values from of_value[k]
- * on.
+ * an applied force they follow its six components; of a contact there is one for each of its probes. Behind
+ * them come those of signals, defaults of inputs and rates of user states on which the motion depends, those
+ * of entry k of the vector of values from of_value[k] on.
  *
  * Source   docs/theory/events.md, (1).
  * Cost     look: O(elements with conditions); no allocation.
  */
 #include "model/model_conditions.h"
+#include "model/contact.h"
 #include "model/signals.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 static int count_in(const lw_force *force) {
     int count = 0;
+    if (force->contact) return force->contact->probes;
     if (force->type == LW_FORCE_APPLIED) {
         for (int c = 0; c < 6; c++)
             if (force->components[c]) count += lw_function_conditions(force->components[c]);
@@ -123,6 +126,7 @@ bool lw_conditions_in_time(const lw_model *model, unsigned char *of_values) {
     int most = degrees(model, &values->for_motion, of_values);
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
+        if (force->contact) return true; /* A body may touch and leave within a step. */
         const int law = operands_in(force->law, 2, of_values),
                   drive = operands_in(force->drive, 0, of_values);
         most = law > most ? law : drive > most ? drive : most;
@@ -147,7 +151,8 @@ bool lw_conditions_in_time(const lw_model *model, unsigned char *of_values) {
 bool lw_conditions_need_poses(const lw_model *model, const int *of_force) {
     if (model->values.for_motion.needs) return true;
     for (int k = 0; k < model->force_count; k++)
-        if (of_force[k] >= 0 && (model->forces[k].type == LW_FORCE_SPRING || model->forces[k].closure >= 0))
+        if (of_force[k] >= 0 && (model->forces[k].type == LW_FORCE_SPRING || model->forces[k].contact ||
+                                 model->forces[k].closure >= 0))
             return true;
     return false;
 }
@@ -158,8 +163,33 @@ static lw_look part_of(const lw_look *at, int place) {
                      .distances = at->distances ? at->distances + place : NULL};
 }
 
+/* Each probe of a contact is a condition: whether it touches. */
+static void look_at_contact(const lw_data *data, const lw_force *force, const lw_look *at) {
+    lw_contact_body surface, shape;
+    lw_contact_bodies(force, data, &surface, &shape);
+    for (int k = 0; k < force->contact->probes; k++) {
+        lw_touch touch;
+        lw_contact_look(force->contact, &surface, &shape, k, &touch);
+        /* At the instant itself rounding decides about the sign of the depth: its rate says which one
+         * comes. */
+        const double rounding =
+            64 * DBL_EPSILON * (lw_v3_norm(surface.p) + lw_v3_norm(touch.c) + force->contact->probe_radius);
+        const bool clear = fabs(touch.depth) > rounding, touches = clear ? touch.depth > 0 : touch.rate > 0;
+        const double held = at->held ? at->held[k] : NAN, sign = held > 0.5 ? 1 : -1;
+        if (at->outcomes) at->outcomes[k] = touches;
+        if (!at->distances) continue;
+        at->distances[k] = isnan(held)                       ? HUGE_VAL
+                           : !clear && touches == (sign > 0) ? rounding
+                                                             : sign * touch.depth;
+    }
+}
+
 static void look_at_force(const lw_model *model, const lw_data *data, const lw_force *force, double t,
                           const double *values, const lw_look *at) {
+    if (force->contact) {
+        look_at_contact(data, force, at);
+        return;
+    }
     if (force->type != LW_FORCE_APPLIED) {
         double x[3];
         variables_of(model, data, force, t, x);

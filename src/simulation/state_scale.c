@@ -63,9 +63,7 @@ static double size_of_surroundings(const lw_model *model) {
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
         length = fmax(length, force->free_length);
-        if (force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
-            force->type != LW_FORCE_APPLIED)
-            continue;
+        if (lw_force_type_in_joint(force->type)) continue;
         for (int side = 0; side < 2; side++) reach(&length, force->bodies[side], force->frames[side].p);
     }
     for (int j = 0; j < model->joint_count; j++)

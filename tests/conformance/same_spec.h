@@ -158,6 +158,29 @@ static void same_force(const lw_force_spec *a, const lw_force_spec *b) {
         same_number(name, "coulomb", a->coulomb, b->coulomb);
         same_number(name, "smoothing", a->smoothing, b->smoothing);
         break;
+    case LW_FORCE_CONTACT:
+        same_numbers(name, "points", a->points[0], b->points[0], 6);
+        same_int(name, "surface", (int)a->contact.surface, (int)b->contact.surface);
+        same_int(name, "shape", (int)a->contact.shape, (int)b->contact.shape);
+        same_int(name, "inside", a->contact.inside, b->contact.inside);
+        for (int side = 0; side < 2; side++) {
+            const lw_contact_figure *one = &a->contact.on[side], *two = &b->contact.on[side];
+            const bool axis =
+                side == 0
+                    ? a->contact.surface == LW_SURFACE_PLANE || a->contact.surface == LW_SURFACE_CYLINDER
+                    : a->contact.shape == LW_TOUCH_CAPSULE || a->contact.shape == LW_TOUCH_DISC;
+            if (axis) same_numbers(name, "axis", one->axis, two->axis, 3);
+            same_numbers(name, "size", one->size, two->size, 3);
+            same_numbers(name, "rotation of a figure", one->rotation, two->rotation, 4);
+            same_number(name, "radius", one->radius, two->radius);
+            same_number(name, "length", one->length, two->length);
+        }
+        same_number(name, "stiffness", a->contact.stiffness, b->contact.stiffness);
+        same_number(name, "exponent", a->contact.exponent, b->contact.exponent);
+        same_number(name, "damping", a->contact.damping, b->contact.damping);
+        same_number(name, "friction", a->contact.friction, b->contact.friction);
+        same_number(name, "smoothing", a->contact.smoothing, b->contact.smoothing);
+        break;
     case LW_FORCE_TYPES:
         break;
     }

@@ -299,7 +299,8 @@ static void every_element_is_shown(void **state) {
         need(seen.motions[moved[k]], lw_joint_type_name(moved[k]), " with motion");
     for (int type = 0; type < LW_FORCE_TYPES; type++) {
         const char *name = lw_force_type_name((lw_force_type)type);
-        bool has_place = type == LW_FORCE_SPRING || type == LW_FORCE_BUSHING || type == LW_FORCE_APPLIED;
+        bool has_place = type == LW_FORCE_SPRING || type == LW_FORCE_BUSHING || type == LW_FORCE_APPLIED ||
+                         type == LW_FORCE_CONTACT;
         bool has_law = type == LW_FORCE_SPRING || type == LW_FORCE_TORSION;
         need(seen.forces[type], name, "");
         for (int frame = 0; frame < 2; frame++)

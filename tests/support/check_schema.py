@@ -40,7 +40,7 @@ table-unknown-key repeat-form repeat-misplaced run-end run-key run-not-positive 
 """.split()
 
 
-OBJECTS = "tables signals states outputs bodies frames joints forces constraints events parts".split()  # sections
+OBJECTS = "tables signals states outputs bodies frames joints forces constraints events parts beams".split()  # sections
 
 # --- YAML 1.2, as far as the format uses it -----------------------------------------------------------
 

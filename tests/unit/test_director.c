@@ -213,7 +213,7 @@ static void count_elements(const lw_model *model, int seen[KINDS]) {
 }
 
 static void assert_all_seen(const int seen[KINDS]) {
-    for (int k = 0; k < LW_FORCE_TYPES; k++) assert_true(seen[k] > 0);
+    for (int k = 0; k < LW_FORCE_CONTACT; k++) assert_true(seen[k] > 0);
     assert_true(seen[COUPLES + LW_FORCE_BUSHING] > 0 && seen[COUPLES + LW_FORCE_DRIVE] > 0 &&
                 seen[COUPLES + LW_FORCE_FRICTION] > 0);
 }
@@ -425,7 +425,7 @@ static void recursion_and_matrix_agree(void **state) {
     print_message("%d trees by sweeps and by the matrix: differ by %.1e at most; %d pairs of increments, at "
                   "most %.1f\n",
                   swept, furthest, pairs, worst);
-    for (int k = 0; k < LW_FORCE_TYPES; k++) assert_true(seen[k] > 0);
+    for (int k = 0; k < LW_FORCE_CONTACT; k++) assert_true(seen[k] > 0);
     for (int k = 0; k < LW_JOINT_TYPES; k++) assert_true(joints[k] > 0 || k == LW_JOINT_SCREW);
     assert_true(swept > 100 && pairs > 50);
     assert_true(

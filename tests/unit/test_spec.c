@@ -205,7 +205,8 @@ static void kinds_have_names_and_sizes(void **state) {
     }
     assert_int_equal(lw_joint_type_q(LW_JOINT_TRANSLATION, 99), 3);
     assert_int_equal(lw_joint_type_q(LW_JOINT_TRANSLATION, -1), 0);
-    const char *forces[LW_FORCE_TYPES] = {"spring", "torsion", "bushing", "applied", "drive", "friction"};
+    const char *forces[LW_FORCE_TYPES] = {"spring", "torsion",  "bushing", "applied",
+                                          "drive",  "friction", "contact"};
     for (int k = 0; k < LW_FORCE_TYPES; k++)
         assert_string_equal(lw_force_type_name((lw_force_type)k), forces[k]);
     const char *constraints[LW_CONSTRAINT_TYPES] = {"distance", "coupling", "rolling"};

@@ -22,6 +22,9 @@ static const double certain = 1e-3;
 /* Relative to the accelerations of the joints on the path to the body, of which its own may be what is
  * left. */
 static const double unnoticed = 1e-7;
+/* Relative to the accelerations that own forces and speeds give bodies anywhere: where all of these balance,
+ * as in a chain that hangs at rest, accelerations are nothing but rounding, and rightly so. */
+static const double negligible = 1e-9;
 
 /* The wrench (torque, force) that the joint of body i transmits, about the origin of the body's internal
  * frame, by size. */
@@ -74,8 +77,8 @@ int lw_balance_uncertain(const lw_balance *b, const double *vdot, const double *
         }
         for (int turns = 0; turns < 2; turns++) {
             const double along = b->digits[2 * i + (turns ? 0 : 1)] / DBL_EPSILON;
-            if (change[turns] >
-                certain * sqrt(size[turns]) + unnoticed * along + 1e-12 * scale * (turns ? 1 : b->length))
+            if (change[turns] > certain * sqrt(size[turns]) + unnoticed * along +
+                                    negligible * scale * (turns ? 1 : b->length))
                 return link->v;
         }
     }

@@ -191,7 +191,10 @@ void code_forces(code_build *b) {
             bushing(b, force);
         else if (force->type == LW_FORCE_APPLIED)
             applied(b, force);
-        else
+        else if (force->type == LW_FORCE_CONTACT) {
+            code_refuse(b, force->name, "contacts are not generated");
+            return;
+        } else
             b->tau[force->v] = code_add(g, b->tau[force->v], in_joint(b, force));
     }
     for (int k = 0; k < model->idle_count; k++) { /* docs/theory/idle.md */

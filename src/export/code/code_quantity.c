@@ -203,7 +203,7 @@ static bool vector_of(code_build *b, const lw_state_quantity *quantity, code_nod
     case LW_Q_ELEMENT: {
         const lw_force *force = &model->forces[object];
         const double *const ends[2] = {force->frames[0].p, force->frames[1].p};
-        if (force->closure >= 0) return false;
+        if (force->closure >= 0 || force->type == LW_FORCE_CONTACT) return false;
         if (force->type == LW_FORCE_SPRING)
             distance(b, force->bodies, ends, out);
         else {

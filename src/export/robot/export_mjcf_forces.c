@@ -225,7 +225,8 @@ void lw_mjcf_put_forces(lw_export_tree *tree, const lw_mjcf_sites *sites, FILE *
         } else if (cut)
             lw_export_note(tree, "forces in joints that close loops", "left out");
         else if (!lw_export_is_attribute(spec))
-            lw_export_note(tree, "forces: bushings, laws, applied ones", "left out: they do not act");
+            lw_export_note(tree, "forces: bushings, laws, applied ones, contacts",
+                           "left out: they do not act");
     }
     fprintf(file, "  </actuator>\n");
 }

@@ -127,7 +127,7 @@ static void find_fixed(const lw_model *model, places *list, size_t *counts) {
         }
         for (int f = 0; f < model->force_count; f++) {
             const lw_force *force = &model->forces[f];
-            if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING)
+            if (!lw_force_type_in_joint(force->type) && force->type != LW_FORCE_APPLIED)
                 add_place(model, force->bodies[side], force->frames[side].p, list, counts);
         }
         for (int c = 0; c < model->constraint_count; c++) {

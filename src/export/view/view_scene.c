@@ -217,9 +217,20 @@ static int joint_of(const lw_model *model, const lw_force *force, int *speed) {
     return -1;
 }
 
+static void put_contact(lw_view_json *j, const lw_model *model, const lw_force *force) {
+    static const char *const names[LW_SURFACES] = {"plane", "sphere", "cylinder", "box"};
+    const lw_contact *c = force->contact;
+    double size[3];
+    put_frame(j, "frame", model, force->bodies[0], &force->frames[0]);
+    for (int k = 0; k < 3; k++) size[k] = 2 * c->half_size[k];
+    lw_view_text(j, "surface", names[c->surface]);
+    lw_view_number(j, "radius", c->radius);
+    lw_view_number(j, "length", isfinite(c->half_length) ? 2 * c->half_length : 0);
+    lw_view_numbers(j, "size", size, 3);
+}
+
 static void put_force(lw_view_json *j, const lw_model *model, const lw_force *force) {
-    const bool in_joint =
-        force->type == LW_FORCE_TORSION || force->type == LW_FORCE_DRIVE || force->type == LW_FORCE_FRICTION;
+    const bool in_joint = lw_force_type_in_joint(force->type);
     lw_view_open(j, NULL, '{');
     lw_view_text(j, "name", force->name);
     lw_view_text(j, "type", lw_force_type_name(force->type));
@@ -239,6 +250,7 @@ static void put_force(lw_view_json *j, const lw_model *model, const lw_force *fo
         }
         lw_view_close(j, ']');
     }
+    if (force->contact) put_contact(j, model, force);
     if (force->type == LW_FORCE_BUSHING) put_frame(j, "frame", model, force->bodies[0], &force->frames[0]);
     lw_view_bool(j, "springs", force->stiffness != 0 || force->law != NULL);
     lw_view_bool(j, "damps", force->damping != 0);

@@ -355,6 +355,11 @@ static lw_status applies(const lw_model *model, lw_error *error) {
                 "take another method, such as lagrange or cut",
                 "it rolls: steps in director coordinates can only keep constraints on positions");
     }
+    for (int k = 0; k < model->force_count; k++)
+        if (model->forces[k].contact)
+            return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, (lw_place){0, 0}, "force",
+                              model->forces[k].name, "take another method, such as lagrange or cut",
+                              "it is a contact, which has no discrete gradient in director coordinates");
     if (model->values.element_of_quantities >= 0)
         return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, (lw_place){0, 0}, "force",
                           model->forces[model->values.element_of_quantities].name,

@@ -129,8 +129,7 @@ static int joint_of(const lw_director *d, const lw_force *force, int *k) {
 
 void lw_director_loaded_bodies(const lw_director *d, const lw_force *force, int bodies[2]) {
     bodies[0] = force->bodies[0], bodies[1] = force->bodies[1];
-    if (force->type == LW_FORCE_SPRING || force->type == LW_FORCE_BUSHING || force->type == LW_FORCE_APPLIED)
-        return;
+    if (!lw_force_type_in_joint(force->type)) return;
     int k, joint = joint_of(d, force, &k);
     memcpy(bodies, d->model->joints[joint].info.bodies, 2 * sizeof *bodies);
 }
@@ -318,6 +317,7 @@ int lw_director_force_measures(const lw_director *d, int k, int *count) {
         *count = m != NULL;
         return m ? (int)(m - d->measures) : 0;
     case LW_FORCE_APPLIED:
+    case LW_FORCE_CONTACT: /* refused */
     case LW_FORCE_TYPES:
         break;
     }
@@ -360,6 +360,7 @@ void lw_director_force(lw_director *d, int k, bool matrix) {
     case LW_FORCE_APPLIED:
         applied(force, d, blocks, matrix);
         break;
+    case LW_FORCE_CONTACT:
     case LW_FORCE_TYPES:
         break;
     }

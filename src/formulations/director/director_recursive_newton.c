@@ -71,10 +71,7 @@ static void sort_by_owner(int n, int count, const int *owners, int *first, int *
     for (int i = n + 1; i > 0; i--) first[i] = first[i - 1];
 }
 
-static bool acts_in_joint(const lw_force *force) {
-    return force->type == LW_FORCE_TORSION || force->type == LW_FORCE_DRIVE ||
-           force->type == LW_FORCE_FRICTION;
-}
+static bool acts_in_joint(const lw_force *force) { return lw_force_type_in_joint(force->type); }
 
 static bool attach_elements(lw_director *d) {
     const lw_model *model = d->model;

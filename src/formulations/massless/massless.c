@@ -213,6 +213,17 @@ static lw_status refuse_quantities(const lw_model *model, lw_error *error) {
                       "sorted by what they depend on");
 }
 
+/* Contacts, too, depend on place and speed together. */
+static lw_status refuse_contacts(const lw_model *model, lw_error *error) {
+    for (int k = 0; k < model->force_count; k++)
+        if (model->forces[k].contact)
+            return lw_fail_at(error, LW_ERROR_UNSUPPORTED, model->file, (lw_place){0, 0}, "force",
+                              model->forces[k].name, "give the bodies without mass a small one",
+                              "it is a contact, and with bodies without mass forces are sorted by whether "
+                              "they depend on places or on speeds");
+    return LW_OK;
+}
+
 static lw_status create(const lw_model *model, const lw_method_options *options, lw_method **out,
                         lw_error *error) {
     massless_method *m = (massless_method *)lw_loop_method_create(sizeof *m, &lw_formulation_massless, model,
@@ -230,6 +241,10 @@ static lw_status create(const lw_model *model, const lw_method_options *options,
     if (shape->count && model->values.element_of_quantities >= 0) {
         destroy(&m->loop_base.base);
         return refuse_quantities(model, error);
+    }
+    if (shape->count && (status = refuse_contacts(model, error)) != LW_OK) {
+        destroy(&m->loop_base.base);
+        return status;
     }
     bool *candidate = LW_NEW(arena, bool, shape->count + 1), any = false;
     size_t nv = (size_t)model->nv + 1;

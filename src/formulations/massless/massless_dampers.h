@@ -137,10 +137,7 @@ static inline bool law_uses(const lw_function *f, size_t variable) {
     return f && lw_function_uses(f, variable);
 }
 /* Tells whether the element acts on one speed of a joint, which may be cut, not between two bodies. */
-static inline bool acts_in_joint(const lw_force *force) {
-    return force->type != LW_FORCE_SPRING && force->type != LW_FORCE_BUSHING &&
-           force->type != LW_FORCE_APPLIED;
-}
+static inline bool acts_in_joint(const lw_force *force) { return lw_force_type_in_joint(force->type); }
 /* Returns the two bodies between which an element acts. */
 void lw_damper_bodies(const lw_model *model, const lw_force *force, int bodies[2]);
 

@@ -1,4 +1,5 @@
-/* read_forces.c - section forces: springs, torsion springs, bushings, applied forces, drives, friction.
+/* read_forces.c - section forces: springs, torsion springs, bushings, applied forces, drives, friction,
+ * contacts (read_contacts.c).
  */
 #include "io/model_read/reader.h"
 #include "model/spec/spec_storage.h"
@@ -233,6 +234,9 @@ static const struct force_type {
     [LW_FORCE_DRIVE] = {read_drive, {"type", "repeat", "joint", "coordinate", "force", "torque", "limit"}},
     [LW_FORCE_FRICTION] = {read_friction,
                            {"type", "repeat", "joint", "coordinate", "viscous", "coulomb", "smoothing"}},
+    [LW_FORCE_CONTACT] = {lw_read_contact,
+                          {"type", "repeat", "between", "points", "first", "second", "surface", "shape",
+                           "stiffness", "exponent", "damping", "friction", "smoothing"}},
 };
 
 static void read_force(lw_reader *reader, lw_named *named, const lw_yaml *entry) {

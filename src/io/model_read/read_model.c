@@ -128,7 +128,7 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
     static const char *const keys[] = {"linkwork", "name",   "description", "parameters",  "inputs", "tables",
                                        "signals",  "states", "outputs",     "gravity",     "bodies", "frames",
                                        "joints",   "starts", "forces",      "constraints", "events", "parts",
-                                       "run",      "welds",  NULL};
+                                       "run",      "welds",  "beams",       NULL};
     if (!good_version(reader, root)) return;
     lw_reader_keys(reader, root, keys);
     /* The section is under a misspelt key. */
@@ -150,14 +150,14 @@ static void read_root(lw_reader *reader, const lw_yaml *root, const lw_setting *
     }
     lw_reader_check(reader, lw_spec_set_file(reader->spec, reader->file));
     reader->table_section = lw_yaml_get(root, "tables");
-    reader->has_parts = lw_yaml_get(root, "parts") != NULL;
+    reader->has_parts = lw_yaml_get(root, "parts") || lw_yaml_get(root, "beams");
     reader->settings = settings, reader->setting_count = setting_count;
     lw_read_parameters(reader, lw_yaml_get(root, "parameters"), lw_yaml_get(root, "inputs"), settings,
                        setting_count);
     if (reader->out_of_memory) return;
     if (!reader->only_run) {
         lw_read_tables(reader, reader->table_section);
-        lw_read_parts(reader, lw_yaml_get(root, "parts"));
+        lw_read_parts(reader, lw_yaml_get(root, "parts"), lw_yaml_get(root, "beams"));
         lw_append_values(reader);
         if (reader->out_of_memory) return;
     }
@@ -258,6 +258,11 @@ static lw_status read_file(lw_reader *reader, const char *path, const lw_setting
 lw_status lw_read_part_file(lw_reader *reader, const char *path, const lw_setting *settings,
                             size_t setting_count, lw_report *report, lw_spec **spec) {
     return read_file(reader, path, settings, setting_count, report, spec);
+}
+
+lw_status lw_read_part_text(lw_reader *reader, const char *text, const lw_setting *settings,
+                            size_t setting_count, lw_report *report, lw_spec **spec) {
+    return read_text(reader, text, strlen(text), settings, setting_count, report, spec);
 }
 
 /* Has every setting a name and a value? */

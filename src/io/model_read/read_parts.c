@@ -59,21 +59,8 @@ static bool read_presets(lw_reader *reader, const lw_yaml *map, lw_part_read *pa
     }
     for (size_t k = 0; k < map->count; k++) {
         const lw_yaml *key = map->items[2 * k], *node = map->items[2 * k + 1];
-        lw_preset *preset = &part->presets[part->preset_count];
-        const size_t mark = reader->waiting_count;
         double value;
-        if (!lw_reader_number(reader, node, key->text, LW_ANY_QUANTITY, &value)) continue;
-        reader->waiting_count = mark; /* The parameter itself keeps the expression. */
-        lw_expression_names names = lw_reader_names(reader);
-        *preset = (lw_preset){.name = key->text, .place = key->place, .value = value};
-        names.table_count = 0;
-        if (!lw_number_meaning(node->text, &names, &value, &preset->meaning, NULL)) {
-            lw_reader_fault(reader, node->place, "write the expression without the table",
-                            "tables may use parameters, so that parameters of a part may not use tables");
-            continue;
-        }
-        preset->text = reader->index_count > 0 ? lw_reader_without_indices(reader, node->text) : node->text;
-        part->preset_count += preset->text != NULL;
+        (void)lw_reader_add_preset(reader, part, key->text, node, LW_ANY_QUANTITY, &value);
     }
     return reader->faults == before;
 }
@@ -192,8 +179,9 @@ static const char *file_given(const lw_reader *reader, const char *part) {
     return file;
 }
 
-static void read_spec(lw_reader *reader, const lw_named *named, const lw_yaml *use, lw_part_read *part,
-                      const char *path) {
+/* From the file `path`, or from a text that is made here. */
+static void read_spec(lw_reader *reader, const lw_named *named, lw_place place, lw_part_read *part,
+                      const char *path, const char *text) {
     size_t count;
     lw_report *found = lw_report_create();
     lw_setting *settings = own_settings(reader, named->name, &count);
@@ -209,14 +197,16 @@ static void read_spec(lw_reader *reader, const lw_named *named, const lw_yaml *u
                        .part_count_all = reader->part_count_all,
                        .part_bytes = reader->part_bytes};
     lw_status status = LW_ERROR_MEMORY;
-    if (found && settings) status = lw_read_part_file(&inner, path, settings, count, found, &part->spec);
+    if (found && settings)
+        status = text ? lw_read_part_text(&inner, text, settings, count, found, &part->spec)
+                      : lw_read_part_file(&inner, path, settings, count, found, &part->spec);
     reader->objects = inner.objects;
     reader->part_count_all = inner.part_count_all;
     reader->part_bytes = inner.part_bytes;
     if (found) take_faults(reader, named, found);
     if (status == LW_ERROR_MEMORY) reader->out_of_memory = true;
     if (status != LW_OK && status != LW_ERROR_MEMORY && found && lw_report_size(found) == 0)
-        lw_reader_fault(reader, use->place, "check the file", "the part's file cannot be read");
+        lw_reader_fault(reader, place, "check the file", "the part's file cannot be read");
     lw_report_destroy(found);
 }
 
@@ -252,7 +242,7 @@ static void read_file(lw_reader *reader, const lw_named *named, const lw_yaml *u
     else if (!path || !part->file)
         reader->out_of_memory = true;
     else if (!uses_itself(reader, use->place, path))
-        read_spec(reader, named, use, part, path);
+        read_spec(reader, named, use->place, part, path, NULL);
 }
 
 /* Do the names that the model gives exist in the part? */
@@ -282,7 +272,7 @@ static void check_names(lw_reader *reader, const lw_part_read *part) {
     }
 }
 
-static lw_part_read *new_part(lw_reader *reader) {
+lw_part_read *lw_reader_new_part(lw_reader *reader, const lw_named *named) {
     if (reader->part_count == reader->part_capacity) {
         const size_t capacity = 2 * reader->part_capacity + 8;
         lw_part_read *longer = LW_NEW(reader->arena, lw_part_read, capacity);
@@ -296,21 +286,68 @@ static lw_part_read *new_part(lw_reader *reader) {
     }
     lw_part_read *part = &reader->parts[reader->part_count++];
     *part = (lw_part_read){.name = ""};
+    if (!good_part_name(reader, named)) return NULL;
+    char *prefix = LW_NEW(reader->arena, char, strlen(named->name) + 2);
+    if (!prefix) {
+        reader->out_of_memory = true;
+        return NULL;
+    }
+    strcat(strcpy(prefix, named->name), ".");
+    part->name = named->name, part->prefix = prefix, part->place = named->place;
     return part;
+}
+
+bool lw_reader_add_preset(lw_reader *reader, lw_part_read *part, const char *name, const lw_yaml *node,
+                          lw_quantity quantity, double *value) {
+    lw_preset *preset = &part->presets[part->preset_count];
+    const size_t mark = reader->waiting_count;
+    if (!lw_reader_number(reader, node, name, quantity, value)) return false;
+    reader->waiting_count = mark; /* The parameter itself keeps the expression. */
+    lw_expression_names names = lw_reader_names(reader);
+    *preset = (lw_preset){.name = name, .place = node->place, .value = *value};
+    names.table_count = 0;
+    if (!lw_number_meaning(node->text, &names, value, &preset->meaning, NULL)) {
+        lw_reader_fault(reader, node->place, "write the expression without the table",
+                        "tables may use parameters, so that parameters of a part may not use tables");
+        return false;
+    }
+    preset->text = reader->index_count > 0 ? lw_reader_without_indices(reader, node->text) : node->text;
+    part->preset_count += preset->text != NULL;
+    return true;
+}
+
+void lw_reader_finish_part(lw_reader *reader, const lw_named *named, lw_part_read *part, lw_part_spec *own,
+                           const char *text, size_t faults_before) {
+    if (text && file_given(reader, named->name))
+        lw_reader_fault(reader, named->place, "set its parameters",
+                        "\"%.60s\" is a beam, whose file cannot be set", named->name);
+    if (text) {
+        lw_waiting *waiting = reader->waiting;
+        const size_t waiting_count = reader->waiting_count;
+        part->use = part->file = named->name;
+        read_spec(reader, named, named->place, part, NULL, text);
+        reader->waiting = waiting, reader->waiting_count = waiting_count;
+    }
+    own->file = part->file;
+    if (part->spec) check_names(reader, part);
+    if (!part->spec || reader->faults > faults_before) return;
+    lw_status status = lw_spec_add_part(reader->spec, own);
+    lw_reader_check(reader, status);
+    if (status == LW_OK)
+        lw_reader_bound(reader, LW_OWNER_PART, reader->spec->part_count - 1, own, sizeof *own);
 }
 
 static void read_part(lw_reader *reader, lw_named *named, const lw_yaml *entry) {
     static const char *const keys[] = {"use", "parameters", "at", "joins", "repeat", NULL};
     const size_t before = reader->faults;
-    lw_part_read *part = new_part(reader);
-    if (!part || !good_part_name(reader, named) || !lw_reader_keys(reader, entry, keys)) return;
+    lw_part_read *part = lw_reader_new_part(reader, named);
+    if (!part || !lw_reader_keys(reader, entry, keys)) return;
     const lw_yaml *use =
         lw_reader_need(reader, entry, "use", "name the part's model file, e.g. use: wishbone.yaml");
-    char *prefix = LW_NEW(reader->arena, char, strlen(named->name) + 2);
-    if (!prefix) reader->out_of_memory = true;
-    if (!use || !prefix) return;
-    strcat(strcpy(prefix, named->name), ".");
-    part->name = named->name, part->prefix = prefix, part->place = named->place;
+    if (!use) {
+        part->prefix = NULL;
+        return;
+    }
     lw_part_spec own = {.name = named->name, .place = named->place};
     read_place(reader, lw_yaml_get(entry, "at"), &own);
     const bool presets = read_presets(reader, lw_yaml_get(entry, "parameters"), part);
@@ -322,13 +359,7 @@ static void read_part(lw_reader *reader, lw_named *named, const lw_yaml *entry) 
         read_file(reader, named, use, part);
         reader->waiting = waiting, reader->waiting_count = waiting_count;
     }
-    own.file = part->file;
-    if (part->spec) check_names(reader, part);
-    if (!part->spec || reader->faults > before) return;
-    lw_status status = lw_spec_add_part(reader->spec, &own);
-    lw_reader_check(reader, status);
-    if (status == LW_OK)
-        lw_reader_bound(reader, LW_OWNER_PART, reader->spec->part_count - 1, &own, sizeof own);
+    lw_reader_finish_part(reader, named, part, &own, NULL, before);
 }
 
 /* "front_left)" or "front_left.tyre)": is there such a part? */
@@ -363,9 +394,10 @@ static void check_settings(lw_reader *reader) {
     }
 }
 
-void lw_read_parts(lw_reader *reader, const lw_yaml *section) {
+void lw_read_parts(lw_reader *reader, const lw_yaml *section, const lw_yaml *beams) {
     lw_reader_section(reader, section, "part", &reader->part_names, read_part);
-    if (!section || section->kind == LW_YAML_NULL) return;
+    lw_reader_section(reader, beams, "beam", &reader->part_names, lw_read_beam);
+    if ((!section || section->kind == LW_YAML_NULL) && (!beams || beams->kind == LW_YAML_NULL)) return;
     check_settings(reader);
     for (size_t k = 0; k < reader->part_count; k++) {
         if (reader->parts[k].spec) continue;

@@ -309,6 +309,9 @@ bool lw_reader_has_point(const lw_reader *reader, const char *name);
 bool lw_reader_points(lw_reader *reader, const lw_yaml *map, const char *const bodies[2],
                       lw_geometry_frame *frame, double points[2][3]);
 
+/* The keys of a contact (read_contacts.c). */
+bool lw_read_contact(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force);
+
 /* --- initial states (read_joints.c) --------------------------------------------------------------- */
 
 /* Where coordinates and speeds of a joint are put. */
@@ -343,8 +346,18 @@ void lw_read_forces(lw_reader *reader, const lw_yaml *section);
 void lw_read_constraints(lw_reader *reader, const lw_yaml *section);
 void lw_read_events(lw_reader *reader, const lw_yaml *section);
 
-/* Parts (read_parts.c): reads their files; gives them back. */
-void lw_read_parts(lw_reader *reader, const lw_yaml *section);
+/* Parts and beams (read_parts.c): reads their files; gives them back. */
+void lw_read_parts(lw_reader *reader, const lw_yaml *section, const lw_yaml *beams);
+/* A part under this name, NULL after a fault; the value of one of its parameters, for which there is room in
+ * its presets; and the part itself, when its presets and joins are known: of its file, which has been read,
+ * or of the text of a model. */
+lw_part_read *lw_reader_new_part(lw_reader *reader, const lw_named *named);
+bool lw_reader_add_preset(lw_reader *reader, lw_part_read *part, const char *name, const lw_yaml *node,
+                          lw_quantity quantity, double *value);
+void lw_reader_finish_part(lw_reader *reader, const lw_named *named, lw_part_read *part, lw_part_spec *own,
+                           const char *text, size_t faults_before);
+/* A beam (read_beams.c): a part whose model is made from its keys. */
+void lw_read_beam(lw_reader *reader, lw_named *named, const lw_yaml *entry);
 void lw_reader_free_parts(lw_reader *reader);
 /* The part of this model that a name with a dot belongs to; NULL: none. */
 const char *lw_reader_part_of(const lw_reader *reader, const char *name);
@@ -352,6 +365,8 @@ const char *lw_reader_part_of(const lw_reader *reader, const char *name);
 bool lw_setting_is_use(const char *name);
 /* Reads a file as a part (read_model.c). */
 lw_status lw_read_part_file(lw_reader *reader, const char *path, const lw_setting *settings,
+                            size_t setting_count, lw_report *report, lw_spec **spec);
+lw_status lw_read_part_text(lw_reader *reader, const char *text, const lw_setting *settings,
                             size_t setting_count, lw_report *report, lw_spec **spec);
 /* What parts have is added to the model (append_part.c), in this order. */
 void lw_append_values(lw_reader *reader);

@@ -389,6 +389,11 @@ static void put_force(lw_writer *w, const lw_force_spec *force, const lw_joint_s
         put_coordinate(w, joint, force->joint, force->coordinate);
         put_friction(w, force);
         break;
+    case LW_FORCE_CONTACT:
+        put_between(w, force->bodies);
+        put_points(w, force->frame, force->points);
+        lw_write_contact(w, &force->contact);
+        break;
     case LW_FORCE_TYPES:
         break;
     }

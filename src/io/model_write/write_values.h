@@ -25,4 +25,7 @@ void lw_write_rotation(lw_writer *w, const double q[4]);
 typedef bool lw_mesh_has_file(const lw_mesh_spec *mesh, const void *context);
 void lw_write_body(lw_writer *w, const lw_body_spec *body, lw_mesh_has_file *has_file, const void *context);
 
+/* The surface, the shape and the law of a contact (write_contact.c). */
+void lw_write_contact(lw_writer *w, const lw_contact_spec *contact);
+
 #endif

@@ -568,7 +568,7 @@ static lw_status add_cut(lw_record *record, const lw_record_expression *e) {
     for (int k = 0; k < e->quantity_count && status == LW_OK; k++) {
         lw_state_quantity cut = e->quantities[k];
         const lw_force *force = cut.kind == LW_Q_ELEMENT ? &record->model->forces[cut.object] : NULL;
-        if (force && force->type != LW_FORCE_SPRING && force->closure >= 0 && force->q >= 0)
+        if (force && lw_force_type_in_joint(force->type) && force->closure >= 0 && force->q >= 0)
             lw_quantity_make(record->model, LW_Q_COORDINATE, record->model->closures[force->closure],
                              force->q, &cut);
         if (cut.kind == LW_Q_COORDINATE && cut.other >= 0) status = add(record, &cut);

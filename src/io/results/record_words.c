@@ -65,6 +65,9 @@ bool lw_record_is_usual(const lw_model *model, lw_quantity_kind kind, int object
     if (kind != LW_Q_FORCE) return true;
     const lw_force_type type = model->forces[object].type;
     const bool by_components = type == LW_FORCE_BUSHING || type == LW_FORCE_APPLIED;
+    if (type == LW_FORCE_CONTACT) /* The normal force, and all of it as a vector. */
+        return component < 3 || component == 6 || component == LW_FORCE_POWER ||
+               component == LW_FORCE_FRICTION_OF_CONTACT;
     if (component >= LW_FORCE_POWER)
         return component == LW_FORCE_POWER; /* Works are integrated if asked for. */
     return (component < 6) == by_components;

@@ -201,4 +201,18 @@ lw_status lw_compile_knots(lw_compiler *compiler);
 /* idle_spins.c: to be called when the initial state is known, before pivots are judged. */
 lw_status lw_compile_idle(lw_compiler *compiler);
 
+/* --- between two bodies (compile_forces.c) ------------------------------------------------------------- */
+
+/* A point, given in the world (reference configuration) or in the body or the frame that stands for it, in
+ * the body's internal frame; and axes that are given in the same way. */
+void lw_compile_point(const lw_compiler *compiler, const lw_mount *mount, lw_geometry_frame frame,
+                      const double point[3], double out[3]);
+void lw_compile_axes(const lw_compiler *compiler, const lw_mount *mount, lw_geometry_frame frame,
+                     const double R[9], double out[9]);
+/* Two different bodies by their names, and their labels if there is a tree; false after an error. */
+bool lw_compile_pair(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
+                     const char *const wanted[2], lw_mount users[2], int labels[2]);
+/* The surface, the shape and the numbers of a contact (compile_contact.c). */
+void lw_compile_contact(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force);
+
 #endif

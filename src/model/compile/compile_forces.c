@@ -167,8 +167,8 @@ static void announce_coordinate(const lw_compiler *compiler, const lw_force_spec
 
 /* Converts a point, given in the world (reference configuration) or in the body or the frame that stands for
  * it, to the body's internal frame. */
-static void place_point(const lw_compiler *compiler, const lw_mount *mount, lw_geometry_frame frame,
-                        const double point[3], double out[3]) {
+void lw_compile_point(const lw_compiler *compiler, const lw_mount *mount, lw_geometry_frame frame,
+                      const double point[3], double out[3]) {
     const lw_model *model = compiler->model;
     if (!model->links) return;
     const lw_pose *user = &model->bodies[model->graph.label[mount->body]].frame;
@@ -184,8 +184,8 @@ static void place_point(const lw_compiler *compiler, const lw_mount *mount, lw_g
 }
 
 /* Converts axes, given in the same way, to the body's internal frame. */
-static void place_axes(const lw_compiler *compiler, const lw_mount *mount, lw_geometry_frame frame,
-                       const double R[9], double out[9]) {
+void lw_compile_axes(const lw_compiler *compiler, const lw_mount *mount, lw_geometry_frame frame,
+                     const double R[9], double out[9]) {
     const lw_model *model = compiler->model;
     if (!model->links) return;
     double local[9];
@@ -197,8 +197,9 @@ static void place_axes(const lw_compiler *compiler, const lw_mount *mount, lw_ge
     lw_m3_mul(model->bodies[model->graph.label[mount->body]].frame.R, local, out);
 }
 
-static bool find_bodies(lw_compiler *compiler, object who, const char *const wanted[2], lw_mount users[2],
-                        int labels[2]) {
+bool lw_compile_pair(lw_compiler *compiler, const char *kind, const char *name, lw_place place,
+                     const char *const wanted[2], lw_mount users[2], int labels[2]) {
+    const object who = {kind, name, place};
     for (int side = 0; side < 2; side++)
         users[side] = lw_compile_mount(compiler, who.kind, who.name, who.place, wanted[side]);
     if (users[0].body < 0 || users[1].body < 0) return false;
@@ -247,7 +248,7 @@ static void compile_bushing(lw_compiler *compiler, const lw_force_spec *spec, lw
     lw_mount users[2];
     if (!finite_or_error(compiler, force_object(spec), "a point", spec->points[0], 6) ||
         !finite_or_error(compiler, force_object(spec), "rotation", spec->rotation, 4) ||
-        !find_bodies(compiler, force_object(spec), spec->bodies, users, force->bodies))
+        !lw_compile_pair(compiler, "force", spec->name, spec->place, spec->bodies, users, force->bodies))
         return;
     finite_or_error(compiler, force_object(spec), "stiffness", spec->bushing_stiffness, 6);
     finite_or_error(compiler, force_object(spec), "damping", spec->bushing_damping, 6);
@@ -259,9 +260,9 @@ static void compile_bushing(lw_compiler *compiler, const lw_force_spec *spec, lw
     lw_rot_quat(quaternion, R);
     for (int side = 0; side < 2; side++) {
         const double *point = spec->points[spec->frame == LW_GEOMETRY_WORLD ? 0 : side];
-        place_point(compiler, &users[side], spec->frame, point, force->frames[side].p);
+        lw_compile_point(compiler, &users[side], spec->frame, point, force->frames[side].p);
     }
-    place_axes(compiler, &users[0], spec->frame, R, force->frames[0].R);
+    lw_compile_axes(compiler, &users[0], spec->frame, R, force->frames[0].R);
     /* The second frame coincides with the first in the reference configuration. */
     double world[9], own[9];
     memcpy(own, R, sizeof own);
@@ -270,7 +271,7 @@ static void compile_bushing(lw_compiler *compiler, const lw_force_spec *spec, lw
         memcpy(world, R, sizeof world);
     else
         lw_m3_mul(compiler->reference[users[0].body].R, own, world);
-    place_axes(compiler, &users[1], LW_GEOMETRY_WORLD, world, force->frames[1].R);
+    lw_compile_axes(compiler, &users[1], LW_GEOMETRY_WORLD, world, force->frames[1].R);
 }
 
 static void compile_applied(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
@@ -292,9 +293,9 @@ static void compile_applied(lw_compiler *compiler, const lw_force_spec *spec, lw
     if (body < 0 || against < 0 || !compiler->model->links) return;
     force->bodies[0] = compiler->model->graph.label[body];
     force->bodies[1] = compiler->model->graph.label[against];
-    place_point(compiler, &mount, spec->frame, spec->points[0], force->frames[0].p);
+    lw_compile_point(compiler, &mount, spec->frame, spec->points[0], force->frames[0].p);
     static const double same[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    place_axes(compiler, &mount, LW_GEOMETRY_BODY, same, force->frames[0].R);
+    lw_compile_axes(compiler, &mount, LW_GEOMETRY_BODY, same, force->frames[0].R);
 }
 
 static void compile_spring(lw_compiler *compiler, const lw_force_spec *spec, lw_force *force) {
@@ -304,9 +305,9 @@ static void compile_spring(lw_compiler *compiler, const lw_force_spec *spec, lw_
         lw_compile_error(compiler, "force", spec->name, spec->place, "give zero or a positive length",
                          "free length %g is negative", spec->free_length);
     if (finite_or_error(compiler, force_object(spec), "a point", spec->points[0], 6) &&
-        find_bodies(compiler, force_object(spec), spec->bodies, users, force->bodies))
+        lw_compile_pair(compiler, "force", spec->name, spec->place, spec->bodies, users, force->bodies))
         for (int side = 0; side < 2; side++)
-            place_point(compiler, &users[side], spec->frame, spec->points[side], force->frames[side].p);
+            lw_compile_point(compiler, &users[side], spec->frame, spec->points[side], force->frames[side].p);
 }
 
 /* Finds the coordinate that a torsion spring, a drive or friction acts on. */
@@ -395,6 +396,9 @@ static void compile_force(lw_compiler *compiler, const lw_force_spec *spec, lw_f
     case LW_FORCE_FRICTION:
         compile_friction(compiler, spec, force);
         break;
+    case LW_FORCE_CONTACT:
+        lw_compile_contact(compiler, spec, force);
+        break;
     default:
         lw_compile_error(compiler, "force", spec->name, spec->place, NULL, "unknown force type %d",
                          (int)spec->type);
@@ -431,9 +435,7 @@ lw_status lw_compile_forces(lw_compiler *compiler) {
             (force->drive && lw_function_uses(force->drive, 0));
         for (int i = 0; i < 6; i++)
             model->depends_on_time |= force->components[i] && lw_function_uses(force->components[i], 0);
-        model->forces_need_world |= force->closure >= 0 || spec->forces[k].type == LW_FORCE_SPRING ||
-                                    spec->forces[k].type == LW_FORCE_BUSHING ||
-                                    spec->forces[k].type == LW_FORCE_APPLIED;
+        model->forces_need_world |= force->closure >= 0 || !lw_force_type_in_joint(spec->forces[k].type);
     }
     return lw_arena_failed(compiler->scratch) ? LW_ERROR_MEMORY : LW_OK;
 }
@@ -452,7 +454,8 @@ static bool depends_on(const lw_model *model, int closure, int coordinate) {
             quantity->component == coordinate)
             return true;
         const lw_force *force = quantity->kind == LW_Q_ELEMENT ? &model->forces[quantity->object] : NULL;
-        if (force && force->type != LW_FORCE_SPRING && force->closure == closure && force->q == coordinate)
+        if (force && lw_force_type_in_joint(force->type) && force->closure == closure &&
+            force->q == coordinate)
             return true;
     }
     return false;
@@ -536,10 +539,10 @@ static void compile_rolling(lw_compiler *compiler, const lw_constraint_spec *spe
     if (!compiler->model->links) return;
     double columns[9] = {0}, placed[9];
     for (int k = 0; k < 3; k++) columns[3 * k] = axis > 0 ? spec->axis[k] / axis : 0;
-    place_axes(compiler, &users[0], spec->frame, columns, placed);
+    lw_compile_axes(compiler, &users[0], spec->frame, columns, placed);
     for (int k = 0; k < 3; k++) constraint->axis[k] = placed[3 * k];
     for (int k = 0; k < 3; k++) columns[3 * k] = spec->normal[k] / normal;
-    place_axes(compiler, &users[1], spec->frame, columns, placed);
+    lw_compile_axes(compiler, &users[1], spec->frame, columns, placed);
     for (int k = 0; k < 3; k++) constraint->normal[k] = placed[3 * k];
 }
 
@@ -583,10 +586,11 @@ static void compile_constraint(lw_compiler *compiler, const lw_constraint_spec *
         return;
     }
     if (!finite_or_error(compiler, constraint_object(spec), "a point", spec->points[0], 6) ||
-        !find_bodies(compiler, constraint_object(spec), spec->bodies, users, constraint->bodies))
+        !lw_compile_pair(compiler, "constraint", spec->name, spec->place, spec->bodies, users,
+                         constraint->bodies))
         return;
     for (int side = 0; side < 2; side++)
-        place_point(compiler, &users[side], spec->frame, spec->points[side], constraint->points[side]);
+        lw_compile_point(compiler, &users[side], spec->frame, spec->points[side], constraint->points[side]);
     if (spec->type == LW_CONSTRAINT_ROLLING)
         compile_rolling(compiler, spec, users, constraint);
     else if (!isfinite(spec->length) || spec->length < 0)

@@ -82,7 +82,7 @@ static void describe_edges(const lw_compiler *compiler, lw_edge *edges) {
     }
     for (size_t k = 0; k < spec->force_count; k++) {
         lw_force_type type = spec->forces[k].type;
-        bool in_joint = type == LW_FORCE_TORSION || type == LW_FORCE_DRIVE || type == LW_FORCE_FRICTION;
+        bool in_joint = lw_force_type_in_joint(type);
         int joint =
             in_joint && spec->forces[k].joint ? lw_names_find(&compiler->joints, spec->forces[k].joint) : -1;
         if (joint >= 0) keep(&edges[joint], element_needs(&spec->forces[k], &compiler->drafts[joint].joint));

@@ -65,7 +65,7 @@ static void choose(grouping *g) {
             if (whole->constraints[k].type != LW_CONSTRAINT_COUPLING)
                 again |= part(g, whole->constraints[k].bodies);
         for (int k = 0; k < whole->force_count; k++)
-            if (whole->forces[k].type == LW_FORCE_SPRING || whole->forces[k].type == LW_FORCE_BUSHING)
+            if (!lw_force_type_in_joint(whole->forces[k].type) && whole->forces[k].type != LW_FORCE_APPLIED)
                 again |= part(g, whole->forces[k].bodies);
     }
     g->count = 0;

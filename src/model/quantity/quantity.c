@@ -161,10 +161,13 @@ static bool element_turns(const lw_model *model, const lw_force *force) {
 static int element_components(const lw_model *model, const lw_force *force, bool variables,
                               lw_component *list) {
     static const lw_component wrench[] = {WRENCH};
+    const bool contact = force->type == LW_FORCE_CONTACT;
     const bool bodies = force->type == LW_FORCE_BUSHING || force->type == LW_FORCE_APPLIED;
-    const bool turns = !bodies && element_turns(model, force);
+    const bool turns = !bodies && !contact && element_turns(model, force);
     if (variables) {
         if (bodies) return 0;
+        if (contact) list[0] = (lw_component){"gap", "m"}, list[1] = (lw_component){"rate", "m/s"};
+        if (contact) return 2;
         list[0] = (lw_component){"length", turns ? "rad" : "m"};
         list[1] = (lw_component){"rate", turns ? "rad/s" : "m/s"};
         return 2;
@@ -173,7 +176,9 @@ static int element_components(const lw_model *model, const lw_force *force, bool
     list[6] = (lw_component){"", turns ? "N m" : "N"};
     list[7] = (lw_component){"power", "W"};
     list[8] = (lw_component){"work", "J"};
-    return 9;
+    if (!contact) return 9;
+    list[LW_FORCE_FRICTION_OF_CONTACT] = (lw_component){"friction", "N"};
+    return 10;
 }
 
 int lw_quantity_components(const lw_model *model, lw_quantity_kind kind, int object,

@@ -15,8 +15,10 @@
  *     reaction(pin).fx .tx .force    of a joint or constraint; .force and .torque are magnitudes
  *     reaction(pin at first in arm)  about the joint's point on its first body, in the axes of "arm"
  *     spring.length  spring.rate     of a force element: the variables of its law
+ *     touch.gap  touch.rate          of a contact: the least distance, negative where it touches
  *     force(spring)                  its tension or generalised force; of the others the magnitude of the
- *                                    force; .fx .. .tz on the second body; .power; .work since the start
+ *                                    force, of contacts the normal force; .fx .. .tz on the second body;
+ *                                    .power; .work since the start; .friction of contacts
  *     drive(pin)                     what prescribed motions of a joint exert; .power
  *     body.hook.z  point(hook, 1, 0, 0)  a frame with a name is used as a body, but has no com and momentum
  *     distance(a, b)                 of the frames of two bodies, or of point(...) and com(...); .rate
@@ -119,10 +121,11 @@ typedef struct lw_state_quantity {
 } lw_state_quantity;
 
 enum {
-    LW_QUANTITY_COMPONENTS = 9, /* of one vector, at most */
-    LW_QUANTITY_NAME = 768,     /* the longest name, with its end */
-    LW_FORCE_POWER = 7,         /* components of force(F) */
-    LW_FORCE_WORK = 8
+    LW_QUANTITY_COMPONENTS = 10, /* of one vector, at most */
+    LW_QUANTITY_NAME = 768,      /* the longest name, with its end */
+    LW_FORCE_POWER = 7,          /* components of force(F) */
+    LW_FORCE_WORK = 8,
+    LW_FORCE_FRICTION_OF_CONTACT = 9
 };
 
 /* What is known of a state besides lw_data. Each pointer may be NULL: quantities that need it are NAN. */
@@ -223,12 +226,13 @@ double lw_prescribed_wrench_power(const lw_model *model, const lw_data *data, co
 
 /* A force element in a state. */
 struct lw_force_value {
-    double value;     /* tension, generalised force, or magnitude of the force */
+    double value;     /* tension, generalised force, magnitude of the force; contact: the normal force */
     double wrench[6]; /* force and torque on the second body (applied: on the body), world axes, at: */
     double at[2][3];  /* its points on the second and on the first body, in the world */
     double power;     /* what it supplies to the bodies: -dU/dt of its potential included */
     lw_power booked;  /* its power in the ledger */
     double potential; /* its potential energy, if that was asked for */
+    double friction;  /* contact: magnitude of the force of friction */
 };
 /* Evaluates all elements, or those of the list; data is as after lw_forces, and keeps its loads. potential:
  * with potentials, which takes integrating laws. After lw_velocities and lw_world_poses. */

@@ -20,6 +20,7 @@
  *
  * Cost     O(depth of the bodies), O(n depth) of energies and total momentum; no allocation.
  */
+#include "model/contact.h"
 #include "model/joint.h"
 #include "model/quantity/quantity.h"
 
@@ -228,8 +229,28 @@ static bool distance(gradient *g, const int bodies[2], const double *const at[2]
     return true;
 }
 
+/* The gap of a contact changes as its two points part along the normal: sliding of the nearest point does not
+ * count. Its rate has none here. */
+static bool gap(gradient *g, const lw_force *force, bool rate) {
+    lw_contact_body surface, shape;
+    lw_touch touch, nearest = {.depth = -HUGE_VAL};
+    if (rate) return false;
+    lw_contact_bodies(force, g->data, &surface, &shape);
+    for (int k = 0; k < force->contact->probes; k++) {
+        lw_contact_look(force->contact, &surface, &shape, k, &touch);
+        if (touch.depth > nearest.depth) nearest = touch;
+    }
+    double away[6], pose[6];
+    wrench_at(nearest.x, nearest.n, pose);
+    for (int c = 0; c < 6; c++) away[c] = -pose[c];
+    add_body(g, force->bodies[1], pose, NULL);
+    add_body(g, force->bodies[0], away, NULL);
+    return true;
+}
+
 static bool element(gradient *g, const lw_state_quantity *quantity) {
     const lw_force *force = &g->model->forces[quantity->object];
+    if (force->type == LW_FORCE_CONTACT) return gap(g, force, quantity->component == 1);
     if (force->type == LW_FORCE_SPRING) {
         const double *const at[2] = {force->frames[0].p, force->frames[1].p};
         return distance(g, force->bodies, at, quantity->component == 1);

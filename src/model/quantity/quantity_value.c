@@ -16,6 +16,7 @@
  *
  * Cost     O(1), but O(n) of energies and total momentum; no allocation.
  */
+#include "model/contact.h"
 #include "model/joint.h"
 #include "model/quantity/quantity.h"
 #include "model/rows.h"
@@ -300,6 +301,8 @@ static void element_values(const lw_model *model, const lw_data *data, const lw_
     if (force->type == LW_FORCE_SPRING) {
         const double *const at[2] = {force->frames[0].p, force->frames[1].p};
         distance_values(data, force->bodies, at, out);
+    } else if (force->type == LW_FORCE_CONTACT) {
+        lw_contact_gap(force, data, &out[0], &out[1]);
     } else if (force->closure >= 0) {
         double q[LW_JOINT_MAX_Q], v[LW_JOINT_MAX_V], W[36], at[3];
         lw_cut_joint(model, data, force->closure, q, v, W, at);
@@ -320,6 +323,7 @@ static void force_values(const lw_force_value *value, const lw_state_quantity *q
     }
     out[6] = value->value;
     out[LW_FORCE_POWER] = value->power;
+    out[LW_FORCE_FRICTION_OF_CONTACT] = value->friction;
 }
 
 /* --- vectors -------------------------------------------------------------------------------------- */

@@ -367,6 +367,10 @@ static void place_force(placing *job, lw_force_spec *force) {
     place_or_mirror(at, world, force->points[0]);
     place_or_mirror(at, world, force->points[1]);
     if (force->type == LW_FORCE_BUSHING) place_rotation(at, world, force->rotation);
+    for (int side = 0; side < 2 && force->type == LW_FORCE_CONTACT; side++) {
+        place_vector(at, world, force->contact.on[side].axis);
+        place_rotation(at, world, force->contact.on[side].rotation);
+    }
     if (force->type == LW_FORCE_TORSION) force->free_length *= sign;
     if (force->joint && sign < 0) reverse_law(job, &force->law);
     force->law.expression = negated(

@@ -616,6 +616,8 @@ const char *lw_force_type_name(lw_force_type type) {
         return "drive";
     case LW_FORCE_FRICTION:
         return "friction";
+    case LW_FORCE_CONTACT:
+        return "contact";
     case LW_FORCE_TYPES:
         break;
     }

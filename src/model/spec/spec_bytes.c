@@ -74,13 +74,34 @@ static const field joint_fields[] = {FIELD(lw_joint_spec, geometry[0].point),
                                      FIELD(lw_joint_spec, compliance),
                                      {0, 0}};
 enum { JOINT_USUAL = 7 }; /* Fields behind these are written only where one is not zero. */
-static const field force_fields[] = {
-    FIELD(lw_force_spec, points),          FIELD(lw_force_spec, rotation),
-    FIELD(lw_force_spec, stiffness),       FIELD(lw_force_spec, damping),
-    FIELD(lw_force_spec, free_length),     FIELD(lw_force_spec, bushing_stiffness),
-    FIELD(lw_force_spec, bushing_damping), FIELD(lw_force_spec, viscous),
-    FIELD(lw_force_spec, coulomb),         FIELD(lw_force_spec, smoothing),
-    FIELD(lw_force_spec, limit),           {0, 0}};
+static const field force_fields[] = {FIELD(lw_force_spec, points),
+                                     FIELD(lw_force_spec, rotation),
+                                     FIELD(lw_force_spec, stiffness),
+                                     FIELD(lw_force_spec, damping),
+                                     FIELD(lw_force_spec, free_length),
+                                     FIELD(lw_force_spec, bushing_stiffness),
+                                     FIELD(lw_force_spec, bushing_damping),
+                                     FIELD(lw_force_spec, viscous),
+                                     FIELD(lw_force_spec, coulomb),
+                                     FIELD(lw_force_spec, smoothing),
+                                     FIELD(lw_force_spec, limit),
+                                     FIELD(lw_force_spec, contact.on[0].axis),
+                                     FIELD(lw_force_spec, contact.on[0].rotation),
+                                     FIELD(lw_force_spec, contact.on[0].size),
+                                     FIELD(lw_force_spec, contact.on[0].radius),
+                                     FIELD(lw_force_spec, contact.on[0].length),
+                                     FIELD(lw_force_spec, contact.on[1].axis),
+                                     FIELD(lw_force_spec, contact.on[1].rotation),
+                                     FIELD(lw_force_spec, contact.on[1].size),
+                                     FIELD(lw_force_spec, contact.on[1].radius),
+                                     FIELD(lw_force_spec, contact.on[1].length),
+                                     FIELD(lw_force_spec, contact.stiffness),
+                                     FIELD(lw_force_spec, contact.exponent),
+                                     FIELD(lw_force_spec, contact.damping),
+                                     FIELD(lw_force_spec, contact.friction),
+                                     FIELD(lw_force_spec, contact.smoothing),
+                                     {0, 0}};
+enum { FORCE_USUAL = 11 }; /* Fields behind these are those of contacts. */
 static const field constraint_fields[] = {
     FIELD(lw_constraint_spec, points),     FIELD(lw_constraint_spec, length),
     FIELD(lw_constraint_spec, radius),     FIELD(lw_constraint_spec, axis),
@@ -331,7 +352,13 @@ static void walk_force(lw_spec_walk *w, lw_force_spec *force) {
     lw_walk_int(w, &force->coordinate, INT_MIN, INT_MAX);
     lw_walk_flag(w, &force->has_free_length);
     lw_walk_flag(w, &force->follows_body);
-    walk_fields(w, force_fields, force);
+    for (int k = 0; k < FORCE_USUAL; k++) walk_field(w, &force_fields[k], force);
+    if (force->type == LW_FORCE_CONTACT) {
+        LW_WALK_ENUM(w, force->contact.surface, lw_contact_surface, LW_SURFACES);
+        LW_WALK_ENUM(w, force->contact.shape, lw_contact_shape, LW_TOUCHES);
+        lw_walk_flag(w, &force->contact.inside);
+        walk_fields(w, force_fields + FORCE_USUAL, force);
+    }
     lw_walk_text(w, &force->law.expression);
     lw_walk_flag(w, &force->law.smooth);
     lw_walk_int(w, &force->law.table_size, INT_MIN, INT_MAX);

@@ -59,8 +59,8 @@ class Arrows {
             return ends[1 - side].sub(ends[side]).normalize().multiplyScalar(value);
           };
         });
-      } else if (force.type === 'applied' || force.type === 'bushing') {
-        const side = force.type === 'bushing' ? 1 : 0, kind = force.type === 'applied' ? 'applied' : 'springForces';
+      } else if (force.type === 'applied' || force.type === 'bushing' || force.type === 'contact') {
+        const side = force.type === 'applied' ? 0 : 1, kind = force.type === 'applied' ? 'applied' : 'springForces';
         const f = vector(prefix, ['fx', 'fy', 'fz']), t = vector(prefix, ['tx', 'ty', 'tz']);
         const at = pose => this.point(pose, force.bodies[side], force.points[side]);
         if (f.every(has)) add(kind, force.name, f, at, false, kind === 'applied' ? colours.applied : colours.springForce, false, 'N');

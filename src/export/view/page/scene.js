@@ -335,6 +335,8 @@ class Stage {
       parts.add(new THREE.CylinderBufferGeometry(0.55 * u, 0.55 * u, 2.1 * u, 20).rotateZ(Math.PI / 2), place, colours.joint);
       const mesh = this.addMesh(this.groups[force.bodies[0]], parts.geometry(), pick, true);
       this.elements.push(mesh);
+    } else if (force.type === 'contact') {
+      this.addSurface(force, pick);
     } else if (force.type === 'torsion' || force.type === 'drive') {
       if (force.joint < 0) return;
       const joint = this.model.joints[force.joint], geometry = force.type === 'drive'
@@ -342,6 +344,36 @@ class Stage {
           : torsionGeometry(this.unit, colours.spring, joint.type === 'prismatic');
       this.elements.push(this.addMesh(this.jointGroups[force.joint][0], geometry, pick, false));
     }
+  }
+
+  // The surface of a contact, as lines: a patch of a plane, a sphere, a cylinder or a box.
+  addSurface(force, pick) {
+    const s = this.size, parts = new Parts(), place = frameMatrix(force.frame), colour = theme.colours.constraint;
+    const thin = 0.12 * this.unit, bar = (a, b) => parts.bar(a.applyMatrix4(place), b.applyMatrix4(place), thin, colour);
+    const ring = (radius, turn, z) => parts.add(new THREE.TorusBufferGeometry(radius, thin, 6, 64), place.clone().multiply(new THREE.Matrix4().makeRotationFromEuler(turn).setPosition(V(0, 0, z))), colour);
+    if (force.surface === 'plane') {
+      for (const k of [-2, -1, 0, 1, 2]) {
+        bar(V(-0.3 * s, 0.15 * s * k, 0), V(0.3 * s, 0.15 * s * k, 0));
+        bar(V(0.15 * s * k, -0.3 * s, 0), V(0.15 * s * k, 0.3 * s, 0));
+      }
+    } else if (force.surface === 'sphere') {
+      for (const turn of [new THREE.Euler(), new THREE.Euler(Math.PI / 2, 0, 0), new THREE.Euler(0, Math.PI / 2, 0)]) ring(force.radius, turn, 0);
+    } else if (force.surface === 'cylinder') {
+      const h = force.length > 0 ? force.length / 2 : 0.3 * s;
+      for (const z of [-h, h]) ring(force.radius, new THREE.Euler(), z);
+      for (let k = 0; k < 8; k++) {
+        const x = force.radius * Math.cos(k * Math.PI / 4), y = force.radius * Math.sin(k * Math.PI / 4);
+        bar(V(x, y, -h), V(x, y, h));
+      }
+    } else {
+      const [x, y, z] = force.size.map(e => e / 2);
+      for (const a of [-1, 1]) for (const b of [-1, 1]) {
+        bar(V(-x, a * y, b * z), V(x, a * y, b * z));
+        bar(V(a * x, -y, b * z), V(a * x, y, b * z));
+        bar(V(a * x, b * y, -z), V(a * x, b * y, z));
+      }
+    }
+    this.elements.push(this.addMesh(this.groups[force.bodies[0]], parts.geometry(), pick, false));
   }
 
   addConstraint(c, k) {
