@@ -43,6 +43,7 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
             s->implicit = LW_NEW(arena, double, states *(states + 5));
     }
     s->work = LW_NEW(arena, double, 5 * n);
+    s->beyond = LW_NEW(arena, double, s->event_count ? 2 * n : 1);
     s->scale = LW_NEW(arena, double, n);
     s->kept = LW_NEW(arena, double, n);
     s->next_y = LW_NEW(arena, double, n);

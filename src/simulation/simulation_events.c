@@ -28,6 +28,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ENDLESS = 100 };             /* events of one name in an instant, */
 static const double instant = 1e-6; /* which is this part of the run; */
@@ -203,6 +204,39 @@ static lw_status check(const lw_simulation *s, double t, lw_error *error) {
     return LW_OK;
 }
 
+/* Event k has happened in the state that has been taken. */
+static void happens(lw_simulation *s, int k, int side) {
+    if (k < s->model->event_count) s->impacts[k].side = (signed char)side;
+    s->happened[k] = true;
+    s->sides[k] = s->opposite[k] = 0;
+    s->found[k] = s->event_values[k];
+}
+
+/* An event has been located at (t, y), behind its own zero. Others that have the same instant, such as the
+ * count of impacts by `q < 0` beside the impact at q = 0, may still be a rounding error before theirs, and
+ * what the first one does would keep them from happening. They are found a few rounding errors later, by the
+ * rate of the state. The state that has been taken is another one afterwards. */
+static void find_coincident(lw_simulation *s, double t, const double *y) {
+    enum { ROUNDINGS = 32 };
+    lw_system *system = &s->system.base;
+    const lw_run_options *options = &s->plan.options;
+    double *rate = s->beyond, *later = s->beyond + system->size;
+    bool any = false;
+    for (int k = 0; k < s->event_count; k++) any |= s->sides[k] != 0;
+    if (!any || !system->derivative || system->derivative(system, t, y, rate, NULL) != LW_OK) return;
+    const double ahead = ROUNDINGS * DBL_EPSILON * fmax(fabs(t), 1e-3 * (options->end - options->start));
+    for (int n = 0; n < system->size; n++) later[n] = y[n] + ahead * rate[n];
+    memcpy(s->ahead, s->event_values, (size_t)s->event_count * sizeof *s->ahead);
+    take(s, t + ahead, later);
+    values_at(s, t + ahead);
+    for (int k = 0; k < s->event_count; k++) {
+        const int side = s->sides[k];
+        const bool passed = side && !(root_of(s, k, side) > 0);
+        s->event_values[k] = s->ahead[k];
+        if (passed) happens(s, k, side);
+    }
+}
+
 lw_status lw_simulation_event_look(lw_simulation *s, double t, const double *y, int *happened,
                                    lw_error *error) {
     int first = -1;
@@ -216,15 +250,16 @@ lw_status lw_simulation_event_look(lw_simulation *s, double t, const double *y, 
         const int side = s->sides[k] ? s->sides[k] : s->opposite[k];
         s->happened[k] = s->sides[k] && !(root_of(s, k, side) > 0);
         if (s->happened[k]) {
-            if (k < s->model->event_count) s->impacts[k].side = (signed char)side;
             if (first < 0) first = k;
-            s->sides[k] = s->opposite[k] = 0;
-            s->found[k] = s->event_values[k];
+            happens(s, k, side);
         } else if (!(s->offsets[k] > 0) || side * s->event_values[k] > 0 || !(root_of(s, k, side) > 0)) {
             if (!side && !s->repeating) tell_of_start(s, k, sign_of(s->event_values[k]));
             await(s, k, sign_of(s->event_values[k]));
         }
     }
+    if (first >= 0) find_coincident(s, t, y);
+    for (int k = 0; k < first; k++)
+        if (s->happened[k]) first = k;
     *happened = first;
     return LW_OK;
 }

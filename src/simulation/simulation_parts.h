@@ -154,6 +154,7 @@ struct lw_simulation {
     double *found;         /* per event: its value where it has happened */
     double *largest;       /* per event: its largest value so far */
     double *ahead;         /* workspace: values of the events later on, 4 numbers per event */
+    double *beyond;        /* workspace: a state and its rate */
     lw_impact *impacts;    /* per event of the model */
     double *impulse;       /* workspace of impacts, 4 numbers per speed and 12 per joint */
     double *root_values;   /* workspace: all roots */

@@ -629,8 +629,54 @@ static void cascade(void **state) {
     lw_model_destroy(model);
 }
 
+/* Events of one instant are found whatever rounding makes of their values, in the order of the file: a ball's
+ * impacts are counted beside the rebounds, which would undo the condition that is counted; and counters are
+ * whole numbers to the last bit, for a state whose rate is zero does not change. */
+static void one_instant(void **state) {
+    (void)state;
+    static const char *const counted[] = {"when: x.q < 0, direction: up", "when: x.q > 0, direction: down",
+                                          "when: x.q/3, direction: down",
+                                          "when: 0.1 - x.q - 0.1, direction: up"};
+    static const char rebound[] =
+        "  hit: {when: x.q, direction: down, do: {restitution: {joint: x, factor: 0.8}}}\n";
+    enum { WAYS = sizeof counted / sizeof counted[0] };
+    for (int way = 0; way < 2 * WAYS; way++) {
+        char text[700];
+        const bool after = way % 2;
+        snprintf(text, sizeof text,
+                 "forces:\n  weight: {type: drive, joint: x, force: -9.81}\n"
+                 "states:\n  n: {rate: 0, start: 0}\nevents:\n%s"
+                 "  count: {%s, do: {set: {n: n + 1}}}\n%srun: {end: 3}\n",
+                 after ? rebound : "", counted[way / 2], after ? "" : rebound);
+        lw_model *model = line(", q: 1", text);
+        for (int k = 0; k < ALL; k++) {
+            history h = {0};
+            double n = 0;
+            lw_run_options options = options_of(model, k, &h);
+            lw_simulation *s;
+            assert_int_equal(lw_simulation_create(model, &options, NULL, &s, NULL), LW_OK);
+            assert_int_equal(lw_simulation_advance(s, 3, NULL), LW_OK);
+            assert_int_equal(lw_simulation_states(s, &n), LW_OK);
+            lw_simulation_destroy(s);
+            /* The fall takes sqrt(2/g), each flight 0.8 of the one before, the first 1.6 of the fall. */
+            double t = sqrt(2 / 9.81), flight = 1.6 * t;
+            int impacts = 0;
+            for (; t < 3; t += flight, flight *= 0.8, impacts++) {
+                assert_true(2 * impacts + 1 < h.count);
+                for (int i = 0; i < 2; i++) assert_true(fabs(h.t[2 * impacts + i] - t) < 1e-6);
+                assert_string_equal(h.name[2 * impacts], after ? "hit" : "count");
+                assert_string_equal(h.name[2 * impacts + 1], after ? "count" : "hit");
+            }
+            assert_int_equal(h.count, 2 * impacts);
+            assert_true(n == impacts);
+        }
+        lw_model_destroy(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_instant),
         cmocka_unit_test(ball_bounces),
         cmocka_unit_test(ball_rests),
         cmocka_unit_test(crank_hits),
