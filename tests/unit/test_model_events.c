@@ -209,7 +209,8 @@ static void momentum_stays(void **state) {
 
 /* --- order ----------------------------------------------------------------------------------------- */
 
-/* At equal instants, at knots of forces, at times of samples, at the start; what they set holds from there. */
+/* At equal instants, at knots of forces, at times of samples, at the start; what they set holds from
+ * there. */
 static void order_of_events(void **state) {
     (void)state;
     lw_model *model = line("", "parameters: {k: 1}\ninputs: {u: 0, w: 0}\n"
@@ -674,8 +675,55 @@ static void one_instant(void **state) {
     }
 }
 
+/* Events that come and go faster than the state are counted in full, by steps that the state alone would let
+ * grow: a mass moves freely at 1 m/s for 2 s, the ticks of an encoder and of a clock, with pulses whose own
+ * value is the same on both sides; and a coordinate that oscillates and hardly passes its mark. */
+static void fast_events(void **state) {
+    (void)state;
+    static const struct {
+        const char *when, *joint, *force;
+        int count;
+    } cases[] = {
+        {"mod(x.q, 0.01) < 0.001", ", v: 1", "0", 399}, /* 0.001, 0.01, 0.011 .. 1.991 */
+        {"tick", ", v: 1", "0", 399},                   /* the same by a signal */
+        {"mod(t, 0.01) < 0.001", ", v: 1", "0", 399},   /* and in time */
+        {"sin(50*x.q)", ", v: 1", "0", 31},             /* 100/pi */
+        {"sin(50*x.q) > 0.9", ", v: 1", "0", 32},       /* (pi/2 -+ acos(0.9) + 2 k pi)/50, k up to 15 */
+        {"point(m, 0, 0, 1).x - x.q + sin(30*x.v*t)", ", v: 1", "0", 19}, /* 60/pi */
+        {"x.q - 0.0999999", ", v: 1", "-100*q", 6}, /* 0.1 sin(10 t): six times in 20 rad */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[600];
+        snprintf(
+            text, sizeof text,
+            "signals:\n  tick: mod(x.q, 0.01) < 0.001\nforces:\n  f: {type: drive, joint: x, force: %s}\n"
+            "states:\n  n: {rate: 0, start: 0}\n"
+            "events:\n  e: {when: \"%s\", direction: any, do: {set: {n: n + 1}}}\nrun: {end: 1.9951}\n",
+            cases[i].force, cases[i].when);
+        lw_model *model = line(cases[i].joint, text);
+        for (int k = 0; k < ALL; k++) {
+            history h = {0};
+            double n = 0;
+            lw_run_options options = options_of(model, k, &h);
+            /* What it loses by tolerance keeps a coarse run, and one of low order, below the mark. */
+            if (cases[i].force[0] == '-' && (k == 2 || k == 4)) continue;
+            if (cases[i].force[0] == '-' && k == 3) options.step = 1e-3;
+            if (k < 3) options.tolerance = 1e-12;
+            lw_simulation *s;
+            assert_int_equal(lw_simulation_create(model, &options, NULL, &s, NULL), LW_OK);
+            assert_int_equal(lw_simulation_advance(s, 1.9951, NULL), LW_OK);
+            assert_int_equal(lw_simulation_states(s, &n), LW_OK);
+            lw_simulation_destroy(s);
+            if (n != cases[i].count)
+                fail_msg("%s by %s: %g times, not %d", cases[i].when, integrators[k], n, cases[i].count);
+        }
+        lw_model_destroy(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fast_events),
         cmocka_unit_test(one_instant),
         cmocka_unit_test(ball_bounces),
         cmocka_unit_test(ball_rests),
