@@ -11,8 +11,8 @@
  * panel one level up is known from the two points that have been added; g is taken to be positive in a panel
  * if c >= e, or if the least value exceeds e. A panel of which this cannot be said is halved, up to LEVELS
  * times and PER_STEP points in a step; where that is not enough, the step ends at the last point up to which
- * nothing can have happened, and the next steps are to be shorter. A root that turns back close to zero is for
- * the caller to look at again on a better polynomial.
+ * nothing can have happened, and the next steps are to be shorter. A root that turns back close to zero is
+ * for the caller to look at again on a better polynomial.
  *
  * Source   docs/theory/events.md, (4) to (6).
  * Cost     four states per step and looks at the roots there, if nothing is near; no allocation.

@@ -120,8 +120,8 @@ lw_status lw_event_find(lw_event *event, lw_integration *integration, lw_state_w
     if (system->watched) {
         bool near = false;
         bool inside = lw_event_scan(event, integration, glance, begin, *end, &from, &to, &near);
-        /* What the cheap polynomial has found need not be there, and where a root nearly touches zero, what is
-         * there need not have been found. */
+        /* What the cheap polynomial has found need not be there, and where a root nearly touches zero, what
+         * is there need not have been found. */
         if ((inside && from < to && !confirm(event, integration, state, to)) ||
             (!inside && near && glance != state)) {
             event->arming = false;

@@ -9,9 +9,9 @@ int lw_conditions_named(const lw_model *model);
 /* Returns how many conditions there are. of_force and of_value receive, per element and per such entry, the
  * place of its first condition, or -1. */
 int lw_conditions(const lw_model *model, int *of_force, int *of_value);
-/* May a condition, or an event of the model, change faster than the state, so that steps which the state alone
- * determines could pass over it: with time, or with a periodic function of the state? of_values: room for a number per entry of the vector of
- * values. */
+/* May a condition, or an event of the model, change faster than the state, so that steps which the state
+ * alone determines could pass over it: with time, or with a periodic function of the state? of_values: room
+ * for a number per entry of the vector of values. */
 bool lw_conditions_in_time(const lw_model *model, unsigned char *of_values);
 /* Does a look at them need poses and velocities of bodies, and not only coordinates and speeds? */
 bool lw_conditions_need_poses(const lw_model *model, const int *of_force);

@@ -9,8 +9,8 @@
  * rate of the state; if this does not tell either, the event is not awaited until a step ends where g is not
  * zero. Until then rounding may leave it a little beyond zero, at d, and its root function is s g + 2 |d|.
  * The event therefore does not trigger itself again. A condition, whose two values tell nothing of how far it
- * is from changing, has left its instant a little later, `settled`, and d is 0 from there on. If an action has carried g away from zero, the side is
- * the one on which g is, and the event is awaited anew.
+ * is from changing, has left its instant a little later, `settled`, and d is 0 from there on. If an action
+ * has carried g away from zero, the side is the one on which g is, and the event is awaited anew.
  *
  * An impact keeps a joint from going on, and is awaited at once from the side that it came from. A joint that
  * comes to rest at its stop triggers it without end instead of going through; this ends the run with the

@@ -1,5 +1,5 @@
 /* simulation_switches.c - the conditions in forces, signals and rates of user states: held between events,
- * located, and let go where they switch without end.
+ * located, and let go where they switch without end; and those in values of events, which are located only.
  *
  * A force with a condition (model_conditions.h) is smooth as long as the outcome of the condition does not
  * change. From one event to the next all outcomes are held, so that integrators see smooth equations even in
