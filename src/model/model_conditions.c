@@ -144,7 +144,8 @@ bool lw_conditions_in_time(const lw_model *model, unsigned char *of_values) {
         const int own = operands_in(values->functions[values->input_count + k], 0, of_values);
         most = own > most ? own : most;
     }
-    (void)degrees(model, &values->for_events, of_values);
+    const int signals = degrees(model, &values->for_events, of_values);
+    most = signals > most ? signals : most;
     for (int k = 0; k < model->event_count; k++) {
         int operands, own = lw_function_degree(model->events[k].when, 0, of_values, &operands) & ~LW_VARIES;
         own = operands > own ? operands : own;
