@@ -344,6 +344,7 @@ static void tell_of_impact(lw_simulation *s) {
             model->joints[model->bodies[motion->body].joint_index].name,
             place > 1e-9 * size ? "motion" : "speed", place > 1e-9 * size ? place : speed);
         lw_simulation_tell(s->t, "warning", text, s);
+        s->jumped = 1 + model->bodies[motion->body].joint_index;
     }
 }
 

@@ -140,6 +140,7 @@ struct lw_simulation {
     double next_t, *next_y;
 
     lw_switches switches;
+    int jumped;            /* 1 + a joint whose prescribed motion has jumped, or 0 */
     bool timed;            /* Conditions or events may change in time faster than the state. */
     double target;         /* end of the present call */
     int deferred;          /* event at `accepted`, which lies beyond the target, or -1 */
