@@ -395,7 +395,6 @@ static int open_results(run *r, lw_run_options *options, const request *asked) {
     options->want_accelerations = lw_results_want_accelerations(r->results);
     options->want_reactions = lw_results_want_reactions(r->results);
     options->want_works = lw_results_want_works(r->results);
-    options->works = r->resume.works;
     const int copied = r->resume.path ? run_resume_copy(r->command, &r->resume, r->results) : CLI_DONE;
     if (copied != CLI_DONE) {
         (void)lw_results_close(r->results, NULL, NULL);
@@ -431,6 +430,7 @@ static int simulate(run *r, lw_run_options *options, const request *asked) {
     if (r->resume.path) {
         options->start = r->resume.t;
         options->q = r->q, options->v = r->v, options->states = r->states, options->inputs = r->inputs;
+        options->works = r->resume.works; /* Outputs need them, whether a file is written or not. */
         options->as_given = true;
         if (!(options->end > options->start))
             return cli_say(r->command, CLI_WRONG,

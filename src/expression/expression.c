@@ -541,6 +541,17 @@ static bool parse_primary(parser *p) {
 
 /* --- units behind an operand ---------------------------------------------------------------------- */
 
+/* Is what stands right before an opening bracket a word such as com, which begins a quantity unless the model
+ * calls something of its own so? */
+static bool hides_quantity(const parser *p) {
+    size_t end = p->at, begin;
+    if (p->text[end] != '(') return false;
+    while (end > 0 && p->text[end - 1] == ' ') end--;
+    begin = end;
+    while (begin > 0 && (is_letter(p->text[begin - 1]) || is_digit(p->text[begin - 1]))) begin--;
+    return lw_quantity_is_called(p->text + begin, end - begin);
+}
+
 /* Checks that an operator, or the end, follows an operand and its units. */
 static bool check_operator_follows(parser *p) {
     char c = skip_space(p), shown[8];
@@ -559,6 +570,10 @@ static bool check_operator_follows(parser *p) {
     if (c == '.') return fail(p, p->at, "a number has one decimal point and digits", "unexpected \".\"");
     if (is_digit(c) || c == '(') {
         show_character(p->text, p->at, shown);
+        if (hides_quantity(p))
+            return fail(p, p->at, "call what is named so something else, or write a product with *",
+                        "a parameter, signal or table of this name comes before the quantity, and is "
+                        "followed by \"(\"");
         return fail(p, p->at, "write a product with *", "an operator is missing before \"%s\"", shown);
     }
     return true;

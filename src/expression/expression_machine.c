@@ -443,19 +443,24 @@ int lw_machine_degree(const lw_instruction *code, size_t length, size_t time, co
     for (const lw_instruction *i = code; i < code + length; i++) {
         const lw_op op = (lw_op)i->op;
         const size_t operands = lw_op_arity(op);
-        int most = 0, sum = 0;
+        int most = 0, sum = 0, varies = op == LW_OP_VARIABLE ? LW_VARIES : 0;
         for (size_t k = 1; k <= operands; k++) {
-            const int own = p[-(ptrdiff_t)k];
+            const int own = p[-(ptrdiff_t)k] & ~LW_VARIES;
+            varies |= p[-(ptrdiff_t)k] & LW_VARIES;
             most = own > most ? own : most;
             sum += own;
         }
-        int degree = most > 0 ? 2 : 0;
+        const bool swings = op == LW_OP_SIN || op == LW_OP_COS || op == LW_OP_TAN;
+        int degree = most > 0 || (swings && varies) ? 2 : 0;
         if (op == LW_OP_VARIABLE && i->variable == time) degree = 1;
-        if (op == LW_OP_INPUT && of_values) degree = of_values[i->input];
+        if (op == LW_OP_INPUT && of_values) {
+            degree = of_values[i->input] & ~LW_VARIES;
+            varies = of_values[i->input] & LW_VARIES;
+        }
         if (op == LW_OP_NEGATE || op == LW_OP_ADD || op == LW_OP_SUBTRACT || op == LW_OP_ABS ||
             op == LW_OP_RAMP || op == LW_OP_MIN || op == LW_OP_MAX || op == LW_OP_IF)
             degree = most;
-        if (op == LW_OP_MULTIPLY || (op == LW_OP_DIVIDE && p[-1] == 0)) degree = sum < 2 ? sum : 2;
+        if (op == LW_OP_MULTIPLY || (op == LW_OP_DIVIDE && !(p[-1] & ~LW_VARIES))) degree = sum < 2 ? sum : 2;
         if (op == LW_OP_AND || op == LW_OP_OR || op == LW_OP_NOT) degree = 0;
         if (is_jump(i)) {
             *of_operands = most > *of_operands ? most : *of_operands;
@@ -463,7 +468,7 @@ int lw_machine_degree(const lw_instruction *code, size_t length, size_t time, co
         }
         if (is_kink(i)) *of_operands = most > *of_operands ? most : *of_operands;
         p -= operands;
-        *p++ = (unsigned char)degree;
+        *p++ = (unsigned char)(degree | varies);
     }
     return stack[0];
 }

@@ -102,9 +102,11 @@ double lw_machine_slope(const lw_instruction *code, size_t length, const double 
 int lw_machine_conditions(lw_instruction *code, size_t length);
 /* After lw_machine_conditions: may the value jump at one of them that depends on a variable? */
 bool lw_machine_jumps(const lw_instruction *code, size_t length);
-/* How its value depends on variable number `time`: 0 not, 1 linearly, 2 otherwise, between jumps and apart
- * from what other variables do in time. of_values: the same of the entries of the vector of values; NULL: not
- * at all. of_operands receives the most of the operands of its conditions. */
+/* How its value varies: 0 not, or as variables do that are not the time; 1 linearly with variable number
+ * `time`; 2 otherwise, between jumps: with another function of time, or with a sine, cosine or tangent of
+ * what varies, which may have many periods while that is still smooth. LW_VARIES is added if it varies at
+ * all. of_values: the same of the entries of the vector of values; NULL: 0 of all. of_operands receives the
+ * most, without LW_VARIES, of the operands of its conditions. */
 int lw_machine_degree(const lw_instruction *code, size_t length, size_t time, const unsigned char *of_values,
                       int *of_operands);
 /* The same values where conditions have these outcomes, whatever their operands; NAN: as the operands say. A

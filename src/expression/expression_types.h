@@ -32,6 +32,9 @@ typedef struct lw_look {
 /* And those that depend on the vector of values. */
 #define LW_ON_VALUES 0x40u
 
+/* Beside the degree of a value in time: it depends on variables or on the state. */
+#define LW_VARIES 4
+
 /* What is wrong with an expression: where (offset into the text, from 0) and how to mend it. */
 typedef struct lw_syntax {
     size_t offset;

@@ -236,7 +236,7 @@ bool lw_function_jumps(const lw_function *function) {
 int lw_function_degree(const lw_function *function, size_t time, const unsigned char *of_values,
                        int *of_operands) {
     *of_operands = 0;
-    if (!function->code) return time == 0 ? 2 : 0;
+    if (!function->code) return time == 0 ? 2 | LW_VARIES : LW_VARIES;
     return lw_machine_degree(function->code, function->length, time, of_values, of_operands);
 }
 

@@ -73,9 +73,7 @@ double lw_function_gradient(const lw_function *function, const double *variables
 int lw_function_conditions(const lw_function *function);
 /* May it jump, and not only have a kink, at one of them that depends on a variable? */
 bool lw_function_jumps(const lw_function *function);
-/* How its value depends on variable number `time`: 0 not, 1 linearly, 2 otherwise, between jumps. of_values:
- * the same of the entries of the vector of values; NULL: not at all. of_operands receives the most of the
- * operands of its conditions. */
+/* How its value varies, as lw_machine_degree says. */
 int lw_function_degree(const lw_function *function, size_t time, const unsigned char *of_values,
                        int *of_operands);
 double lw_function_value_held(const lw_function *function, const double *variables, const double *inputs,

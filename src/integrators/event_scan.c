@@ -11,7 +11,8 @@
  * panel one level up is known from the two points that have been added; g is taken to be positive in a panel
  * if c >= e, or if the least value exceeds e. A panel of which this cannot be said is halved, up to LEVELS
  * times and PER_STEP points in a step; where that is not enough, the step ends at the last point up to which
- * nothing can have happened, and the next steps are to be shorter.
+ * nothing can have happened, and the next steps are to be shorter. A root that turns back close to zero is
+ * for the caller to look at again on a better polynomial.
  *
  * Source   docs/theory/events.md, (4) to (6).
  * Cost     four states per step and looks at the roots there, if nothing is near; no allocation.
@@ -19,6 +20,9 @@
 #include "integrators/events.h"
 
 #include <math.h>
+
+/* A cubic through both ends of a step of an explicit formula may be wrong by so much of what it varies by. */
+static const double close = 0.1;
 
 enum { LEVELS = 7, PER_STEP = 120, ROOM = 5 + 2 * LEVELS };
 
@@ -35,6 +39,7 @@ typedef struct scan {
     double begin;
     double from, to; /* the bracket that was found */
     bool cut;        /* It is no bracket: the search was given up there. */
+    bool near;       /* A root has turned back close to zero. */
     double shortest; /* the panel in which it was */
 } scan;
 
@@ -59,12 +64,15 @@ static bool is_bad(const scan *s, const point *p) {
     return false;
 }
 
-/* Is a root with these values positive in the panel? One that is not at its right end need not be. */
-static bool is_positive(double a, double m, double b, double error) {
+/* Is a root with these values positive in the panel? One that is not at its right end need not be. *near: its
+ * least value lies inside, and is small beside what it varies by. */
+static bool is_positive(double a, double m, double b, double error, bool *near) {
     if (!(b > 0)) return true;
     const double c = 2 * m - 0.5 * (a + b);
-    if (c >= error) return a > 0 && m > 0;
-    return a > 0 && m > 0 && (a * b - c * c) / (a + b - 2 * c) > error;
+    const bool turns = c < a && c < b;
+    const double least = turns ? (a * b - c * c) / (a + b - 2 * c) : fmin(a, b);
+    *near |= turns && least < close * (fmax(a, b) - least);
+    return a > 0 && m > 0 && (c >= error || least > error);
 }
 
 /* The error at a quarter and at three quarters of the parabola through (a, m, b). */
@@ -94,7 +102,7 @@ static bool search(scan *s, int level, const point *a, const point *m, const poi
         for (int k = 0; k < s->count && clear; k++) {
             if (s->event->ignored[k]) continue;
             const double error = error_of(a->g[k], l.g[k], m->g[k], r.g[k], b->g[k]);
-            clear = is_positive(p[0]->g[k], p[1]->g[k], p[2]->g[k], error);
+            clear = is_positive(p[0]->g[k], p[1]->g[k], p[2]->g[k], error, &s->near);
         }
         if (!clear && search(s, level + 1, p[0], p[1], p[2])) return true;
         if (half == 0 && is_bad(s, m)) return s->from = l.t, s->to = m->t, true;
@@ -103,7 +111,7 @@ static bool search(scan *s, int level, const point *a, const point *m, const poi
 }
 
 bool lw_event_scan(lw_event *event, lw_integration *integration, lw_state_within state, double begin,
-                   double end, double *from, double *to) {
+                   double end, double *from, double *to, bool *near) {
     lw_system *system = integration->system;
     const int n = system->watched;
     scan s = {.event = event, .integration = integration, .state = state, .count = n, .begin = begin};
@@ -115,6 +123,7 @@ bool lw_event_scan(lw_event *event, lw_integration *integration, lw_state_within
     const double *at_end = event->after + (system->root_count - n);
     for (int k = 0; k < n; k++) event->ignored[k] = !(a.g[k] > 0) || (!(b.g[k] > 0) && at_end[k] > 0);
     const bool found = search(&s, 0, &a, &m, &b);
+    *near = s.near;
     *from = s.cut ? s.to : s.from, *to = s.to;
     if (s.cut)
         event->longest = 16 * s.shortest;

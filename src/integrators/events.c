@@ -118,11 +118,15 @@ lw_status lw_event_find(lw_event *event, lw_integration *integration, lw_state_w
     double from = begin, to = *end;
     event->pending = lw_event_at(event, system, *end, y);
     if (system->watched) {
-        bool inside = lw_event_scan(event, integration, glance, begin, *end, &from, &to);
-        if (inside && from < to && !confirm(event, integration, state, to)) {
+        bool near = false;
+        bool inside = lw_event_scan(event, integration, glance, begin, *end, &from, &to, &near);
+        /* What the cheap polynomial has found need not be there, and where a root nearly touches zero, what
+         * is there need not have been found. */
+        if ((inside && from < to && !confirm(event, integration, state, to)) ||
+            (!inside && near && glance != state)) {
             event->arming = false;
             (void)lw_event_at(event, system, *end, y);
-            inside = lw_event_scan(event, integration, state, begin, *end, &from, &to) &&
+            inside = lw_event_scan(event, integration, state, begin, *end, &from, &to, &near) &&
                      (from == to || confirm(event, integration, state, to));
             event->arming = inside;
             if (!inside) (void)lw_event_at(event, system, *end, y);

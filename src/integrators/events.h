@@ -35,9 +35,10 @@ lw_status lw_event_find(lw_event *event, lw_integration *integration, lw_state_w
                         lw_state_within state, double begin, double *end, double *y, lw_error *error);
 /* The part of this search that is about the interior of the step, after lw_event_at for its end: true with a
  * bracket from .. to, of which `to` lies within the step, in which the first root becomes negative; with from
- * = to if the step is too long to be searched and has to end there. */
+ * = to if the step is too long to be searched and has to end there. *near: a root comes close to zero within
+ * the step and turns back, perhaps behind zero for all that `state` can tell. */
 bool lw_event_scan(lw_event *event, lw_integration *integration, lw_state_within state, double begin,
-                   double end, double *from, double *to);
+                   double end, double *from, double *to, bool *near);
 /* How many numbers it needs in `samples`. */
 size_t lw_event_scan_room(const lw_system *system);
 /* Crosses the event at (t, y). Where events accumulate, the system is released from them for the rest of the

@@ -135,7 +135,8 @@ lw_status lw_step_vanished(const lw_integrator *integrator, double t, double h, 
 /* --- dense output --------------------------------------------------------------------------------- */
 
 /* p(theta) = sum of H_i y_i + G_i h ydot_i,  H_i = (1 - 2 (theta - theta_i) L_i'(theta_i)) L_i^2,
- * G_i = (theta - theta_i) L_i^2, L_i the Lagrange polynomials of the nodes. */
+ * G_i = (theta - theta_i) L_i^2, L_i the Lagrange polynomials of the nodes. The H_i add up to one, so that
+ * H_0 is replaced by 1 - H_1 - ...: what is constant, a counter of events, keeps its last bit. */
 void lw_hermite(int size, int nodes, const double *thetas, const double *const *y, const double *const *ydot,
                 double h, double theta, double *result) {
     double of_y[LW_HERMITE_NODES], of_ydot[LW_HERMITE_NODES];
@@ -151,8 +152,9 @@ void lw_hermite(int size, int nodes, const double *thetas, const double *const *
         of_ydot[i] = h * distance * square;
     }
     for (int k = 0; k < size; k++) {
-        double sum = 0;
-        for (int i = 0; i < nodes; i++) sum += of_y[i] * y[i][k] + of_ydot[i] * ydot[i][k];
-        result[k] = sum;
+        const double first = y[0][k];
+        double sum = of_ydot[0] * ydot[0][k];
+        for (int i = 1; i < nodes; i++) sum += of_y[i] * (y[i][k] - first) + of_ydot[i] * ydot[i][k];
+        result[k] = first + sum;
     }
 }

@@ -202,7 +202,8 @@ double lw_neighbours_add(lw_neighbours *n, const double *rate) {
     weigh(n, n->point[k], true, of_y, of_f);
     for (int s = 0; s < n->size; s++) {
         double left = n->h * rate[s];
-        for (int i = 0; i < n->used + 2; i++) left -= of_y[i] * n->y[i][s] + n->h * of_f[i] * n->f[i][s];
+        for (int i = 0; i < n->used + 2; i++)
+            left -= of_y[i] * (n->y[i][s] - n->y[0][s]) + n->h * of_f[i] * n->f[i][s];
         for (int j = 0; j < n->rates; j++) left -= slope[j] * n->factor[j][s];
         for (int j = k; j < n->rates; j++) n->factor[j][s] += of_phi[j] * left;
         double wrong = most * left / (n->tolerance * ((n->scale ? n->scale[s] : 1) + fabs(n->y[0][s])));
@@ -221,9 +222,11 @@ void lw_neighbours_state(const lw_neighbours *n, double theta, double *y) {
     weigh(n, theta, false, of_y, of_f);
     correct(n, theta, n->rates, value, NULL);
     for (int s = 0; s < n->size; s++) {
-        double sum = 0;
-        for (int i = 0; i < n->used + 2; i++) sum += of_y[i] * n->y[i][s] + n->h * of_f[i] * n->f[i][s];
+        const double first = n->y[0][s]; /* Weights of y add up to one: what is constant stays so exactly. */
+        double sum = n->h * of_f[0] * n->f[0][s];
+        for (int i = 1; i < n->used + 2; i++)
+            sum += of_y[i] * (n->y[i][s] - first) + n->h * of_f[i] * n->f[i][s];
         for (int k = 0; k < n->rates; k++) sum += value[k] * n->factor[k][s];
-        y[s] = sum;
+        y[s] = first + sum;
     }
 }

@@ -1,11 +1,13 @@
-/* model_conditions.c - the conditions in the forces, signals and rates of a model.
+/* model_conditions.c - the conditions in the forces, signals and rates of a model, and in its events.
  *
  * A condition is a comparison, sign, floor, ceil, mod, step, or the kink of abs, min, max and ramp in an
  * expression (expression/function.h). Its outcome decides which smooth branch of the expression holds. The
  * conditions of all elements stand one behind the other, those of element k from place of_force[k] on; within
  * an applied force they follow its six components; of a contact there is one for each of its probes. Behind
  * them come those of signals, defaults of inputs and rates of user states on which the motion depends, those
- * of entry k of the vector of values from of_value[k] on.
+ * of entry k of the vector of values from of_value[k] on. Those of events, which the motion does not know, are
+ * apart from them: a tick such as `mod(q, 0.01) < 0.001` is seen to happen only where its operands are looked
+ * at, for its own value is as silent between two ticks as beside them.
  *
  * Source   docs/theory/events.md, (1).
  * Cost     look: O(elements with conditions); no allocation.
@@ -123,6 +125,13 @@ static int operands_in(const lw_function *f, size_t time, const unsigned char *o
 bool lw_conditions_in_time(const lw_model *model, unsigned char *of_values) {
     const lw_values *values = &model->values;
     memset(of_values, 0, (size_t)values->count + 1);
+    memset(of_values + values->input_count, LW_VARIES, (size_t)values->state_count);
+    for (int k = 0; k < values->quantity_count; k++) {
+        const lw_quantity_kind kind = values->quantities[k].kind;
+        const bool plain = kind == LW_Q_COORDINATE || kind == LW_Q_SPEED;
+        /* Places and directions are periodic functions of angles. */
+        of_values[values->count - values->quantity_count + k] = plain ? LW_VARIES : 2 | LW_VARIES;
+    }
     int most = degrees(model, &values->for_motion, of_values);
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
@@ -139,10 +148,11 @@ bool lw_conditions_in_time(const lw_model *model, unsigned char *of_values) {
         const int own = operands_in(values->functions[values->input_count + k], 0, of_values);
         most = own > most ? own : most;
     }
-    (void)degrees(model, &values->for_events, of_values);
+    const int signals = degrees(model, &values->for_events, of_values);
+    most = signals > most ? signals : most;
     for (int k = 0; k < model->event_count; k++) {
-        int operands;
-        const int own = lw_function_degree(model->events[k].when, 0, of_values, &operands);
+        int operands, own = lw_function_degree(model->events[k].when, 0, of_values, &operands) & ~LW_VARIES;
+        own = operands > own ? operands : own;
         most = own > most ? own : most;
     }
     return most > 1;
@@ -208,6 +218,15 @@ static void look_at_force(const lw_model *model, const lw_data *data, const lw_f
     }
 }
 
+/* A default does not count as long as the input has a value. */
+static void mind_default(const lw_model *model, const lw_data *data, int entry, const lw_look *part) {
+    if (entry >= model->values.input_count || isnan(data->inputs[entry])) return;
+    for (int c = lw_function_conditions(model->values.functions[entry]) - 1; c >= 0; c--) {
+        if (part->outcomes) part->outcomes[c] = NAN;
+        if (part->distances) part->distances[c] = HUGE_VAL;
+    }
+}
+
 void lw_conditions_look(const lw_model *model, lw_data *data, double t, const int *of_force,
                         const int *of_value, const lw_look *at) {
     const lw_value_order *order = &model->values.for_motion;
@@ -223,11 +242,54 @@ void lw_conditions_look(const lw_model *model, lw_data *data, double t, const in
         if (of_value[entry] < 0) continue;
         const lw_look part = part_of(at, of_value[entry]);
         (void)lw_function_look(model->values.functions[entry], &t, values, 0, &part);
-        /* A default does not count as long as the input has a value. */
-        if (entry >= model->values.input_count || isnan(data->inputs[entry])) continue;
-        for (int c = lw_function_conditions(model->values.functions[entry]) - 1; c >= 0; c--) {
-            if (part.outcomes) part.outcomes[c] = NAN;
-            if (part.distances) part.distances[c] = HUGE_VAL;
-        }
+        mind_default(model, data, entry, &part);
+    }
+}
+
+/* --- of events ------------------------------------------------------------------------------------- */
+
+/* Is it a signal, or the default of an input, that events depend on and the motion does not? */
+static bool of_events_alone(const lw_model *model, int entry) {
+    const lw_values *values = &model->values;
+    const bool state = entry >= values->input_count && entry < values->input_count + values->state_count;
+    return entry < lw_conditions_named(model) && !state && values->functions[entry] && !enters(values, entry);
+}
+
+int lw_event_conditions(const lw_model *model, int first, int *of_value, int *of_event) {
+    const lw_value_order *order = &model->values.for_events;
+    const bool late = order->needs & ~(unsigned)LW_NEEDS_KINEMATICS;
+    int total = first;
+    for (int k = 0; k < order->count && !late; k++) {
+        const int entry = order->entries[k];
+        if (!of_events_alone(model, entry)) continue;
+        const int own = lw_function_conditions(model->values.functions[entry]);
+        if (own) of_value[entry] = total;
+        total += own;
+    }
+    for (int k = 0; k < model->event_count; k++) {
+        const int own = late ? 0 : lw_function_conditions(model->events[k].when);
+        of_event[k] = own ? total : -1;
+        total += own;
+    }
+    return total;
+}
+
+void lw_event_conditions_look(const lw_model *model, lw_data *data, double t, int first, const int *of_value,
+                              const int *of_event, const lw_look *at) {
+    const lw_value_order *order = &model->values.for_events;
+    const bool plain = lw_values_are_inputs(&model->values, order);
+    const double *values = plain ? data->inputs : data->computed;
+    if (!plain) lw_values_compute(model, data, t, &(lw_quantity_source){.t = t}, order);
+    for (int k = 0; k < order->count; k++) {
+        const int entry = order->entries[k];
+        if (entry >= lw_conditions_named(model) || of_value[entry] < first) continue;
+        const lw_look part = part_of(at, of_value[entry]);
+        (void)lw_function_look(model->values.functions[entry], &t, values, LW_KINKS, &part);
+        mind_default(model, data, entry, &part);
+    }
+    for (int k = 0; k < model->event_count; k++) {
+        if (of_event[k] < 0) continue;
+        const lw_look part = part_of(at, of_event[k]);
+        (void)lw_function_look(model->events[k].when, &t, values, LW_KINKS, &part);
     }
 }

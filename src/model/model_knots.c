@@ -78,6 +78,9 @@ static void collect(const lw_model *model, collection *c) {
     collect_values(model, &model->values.for_rates, &model->values.for_forces, c);
     for (int k = 0; k < model->values.state_count; k++)
         lw_function_knots(model->values.functions[model->values.input_count + k], 0, found, c);
+    /* A pulse that only an event waits for would otherwise be passed over. */
+    collect_values(model, &model->values.for_events, &model->values.for_forces, c);
+    for (int k = 0; k < model->event_count; k++) lw_function_knots(model->events[k].when, 0, found, c);
 }
 
 static int by_beginning(const void *x, const void *y) {

@@ -64,6 +64,11 @@ lw_status lw_ledger_check(lw_simulation *s, double t, const lw_ledger *ledger, l
                  "integrator that "
                  "chooses it (erk, bdf)",
                  s->plan.options.step);
+    else if (s->jumped)
+        snprintf(remedy, sizeof remedy,
+                 "the motion of joint \"%.60s\" has jumped: let a state follow what an event sets, "
+                 "filtered twice",
+                 s->model->joints[s->jumped - 1].name);
     else
         snprintf(remedy, sizeof remedy, "give a smaller tolerance than %g (--tol)",
                  s->plan.integrator_options.tolerance);

@@ -43,6 +43,7 @@ static lw_status take_memory(lw_simulation *s, lw_error *error) {
             s->implicit = LW_NEW(arena, double, states *(states + 5));
     }
     s->work = LW_NEW(arena, double, 5 * n);
+    s->beyond = LW_NEW(arena, double, s->event_count ? 2 * n : 1);
     s->scale = LW_NEW(arena, double, n);
     s->kept = LW_NEW(arena, double, n);
     s->next_y = LW_NEW(arena, double, n);
@@ -343,6 +344,7 @@ static void tell_of_impact(lw_simulation *s) {
             model->joints[model->bodies[motion->body].joint_index].name,
             place > 1e-9 * size ? "motion" : "speed", place > 1e-9 * size ? place : speed);
         lw_simulation_tell(s->t, "warning", text, s);
+        s->jumped = 1 + model->bodies[motion->body].joint_index;
     }
 }
 

@@ -8,8 +8,9 @@
  * Where g begins at zero, or was left there by the event itself, the side is the one to which it goes, by the
  * rate of the state; if this does not tell either, the event is not awaited until a step ends where g is not
  * zero. Until then rounding may leave it a little beyond zero, at d, and its root function is s g + 2 |d|.
- * The event therefore does not trigger itself again. If an action has carried g away from zero, the side is
- * the one on which g is, and the event is awaited anew.
+ * The event therefore does not trigger itself again. A condition, whose two values tell nothing of how far it
+ * is from changing, has left its instant a little later, `settled`, and d is 0 from there on. If an action
+ * has carried g away from zero, the side is the one on which g is, and the event is awaited anew.
  *
  * An impact keeps a joint from going on, and is awaited at once from the side that it came from. A joint that
  * comes to rest at its stop triggers it without end instead of going through; this ends the run with the
@@ -28,6 +29,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ENDLESS = 100 };             /* events of one name in an instant, */
 static const double instant = 1e-6; /* which is this part of the run; */
@@ -44,6 +46,7 @@ bool lw_simulation_events_create(lw_simulation *s) {
     s->happened = LW_NEW(s->arena, bool, all + 1);
     s->event_values = LW_NEW(s->arena, double, all + 1);
     s->offsets = LW_NEW(s->arena, double, all + 1);
+    s->settled = LW_NEW(s->arena, double, all + 1);
     s->found = LW_NEW(s->arena, double, all + 1);
     s->largest = LW_NEW(s->arena, double, all + 1);
     s->ahead = LW_NEW(s->arena, double, 4 * (all + 1));
@@ -81,8 +84,8 @@ static void values_at(lw_simulation *s, double t) {
         s->event_values[own + k] = options->events[k].value(t, s->q, s->v, options->context);
 }
 
-static double root_of(const lw_simulation *s, int k, int side) {
-    return side * s->event_values[k] + s->offsets[k];
+static double root_of(const lw_simulation *s, int k, int side, double t) {
+    return side * s->event_values[k] + (t > s->settled[k] ? 0 : s->offsets[k]);
 }
 
 void lw_simulation_event_roots(lw_simulation *s, double t, bool arming, double *values) {
@@ -90,7 +93,7 @@ void lw_simulation_event_roots(lw_simulation *s, double t, bool arming, double *
     values_at(s, t);
     for (int k = 0; k < s->event_count; k++) {
         const int side = s->sides[k] ? s->sides[k] : arming ? s->opposite[k] : 0;
-        values[k] = side ? root_of(s, k, side) : 1;
+        values[k] = side ? root_of(s, k, side, t) : 1;
     }
 }
 
@@ -103,6 +106,7 @@ static void await(lw_simulation *s, int k, int side) {
     s->sides[k] = (signed char)(awaited ? side : 0);
     s->opposite[k] = (signed char)(awaited ? 0 : side);
     s->offsets[k] = side && !(side * s->event_values[k] > 0) ? 2 * fabs(s->event_values[k]) + DBL_MIN : 0;
+    s->settled[k] = HUGE_VAL;
 }
 
 static int sign_of(double value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
@@ -123,12 +127,16 @@ static void measure(lw_simulation *s) {
 /* An event has just happened, or its value is zero. */
 static bool rests(const lw_simulation *s, int k) { return s->happened[k] || s->event_values[k] == 0; }
 
+/* A little later. */
+static double soon(const lw_simulation *s) {
+    return 1e-8 * fmax(s->plan.options.end - s->plan.options.start, 1e-6 * fabs(s->t));
+}
+
 /* Computes the values of all events a little later, at three instants of which each is AHEAD times as far as
  * the one before, by the rate of the state; false if there is none. */
 static bool look_ahead(lw_simulation *s) {
     lw_system *system = &s->system.base;
-    const double span = fmax(s->plan.options.end - s->plan.options.start, 1e-6 * fabs(s->t));
-    double *rate = s->work, *y = s->work + system->size, later = 1e-8 * span;
+    double *rate = s->work, *y = s->work + system->size, later = soon(s);
     if (!system->derivative || system->derivative(system, s->t, s->y, rate, NULL) != LW_OK) return false;
     for (int i = 1; i <= 3; i++, later *= 16) {
         for (int n = 0; n < system->size; n++) y[n] = s->y[n] + later * rate[n];
@@ -141,10 +149,18 @@ static bool look_ahead(lw_simulation *s) {
     return true;
 }
 
+/* Does the value of event k stay as it is from a little later on? It is a condition, whose value now depends
+ * on rounding. */
+static bool stays_ahead(const lw_simulation *s, int k) {
+    const double *ahead = s->ahead + s->event_count + k;
+    return ahead[0] == ahead[s->event_count] && ahead[0] == ahead[2 * s->event_count];
+}
+
 /* The side to which the value of event k goes, or 0: rounding does not grow from one instant to the next. */
 static int side_ahead(const lw_simulation *s, int k) {
     double before = 0;
     int side = 0;
+    if (stays_ahead(s, k)) return sign_of(s->ahead[s->event_count + k]);
     for (int i = 1; i <= 3; i++) {
         const double change = s->ahead[i * s->event_count + k] - s->event_values[k];
         if (!(fabs(change) >= 4 * fabs(before)) || change == 0 || (side && sign_of(change) != side)) return 0;
@@ -168,27 +184,33 @@ static void tell_of_start(lw_simulation *s, int k, int side) {
     lw_simulation_tell(s->t, "warning", text, s);
 }
 
+/* It is awaited already from where rounding has left it: an impact, or an event that has settled to no side
+ * yet. */
+static bool is_held(const lw_simulation *s, int k) { return s->sides[k] && s->offsets[k] > 0; }
+
 void lw_simulation_event_await(lw_simulation *s) {
     bool ahead = false;
     if (s->event_count == 0) return;
     take(s, s->t, s->y);
     values_at(s, s->t);
     measure(s);
-    for (int k = 0; k < s->event_count; k++) ahead |= rests(s, k) && s->offsets[k] == 0;
+    for (int k = 0; k < s->event_count; k++) ahead |= rests(s, k) && !is_held(s, k);
     if (ahead) ahead = look_ahead(s);
     for (int k = 0; k < s->event_count; k++) {
-        if (s->sides[k] && s->offsets[k] > 0) continue; /* It is awaited already: an impact. */
+        if (is_held(s, k)) continue;
         if (rests(s, k)) {
             const int side = ahead ? side_ahead(s, k) : 0;
             tell_of_start(s, k, side);
             await(s, k, side);
+            if (side && stays_ahead(s, k)) s->settled[k] = s->t + soon(s);
         } else
             await(s, k, sign_of(s->event_values[k]));
     }
 }
 
 void lw_simulation_event_forget(lw_simulation *s) {
-    for (int k = 0; k < s->event_count; k++) s->sides[k] = s->opposite[k] = 0, s->offsets[k] = 0;
+    for (int k = 0; k < s->event_count; k++)
+        s->sides[k] = s->opposite[k] = 0, s->offsets[k] = 0, s->settled[k] = HUGE_VAL;
 }
 
 /* Fails if a value is not a number. */
@@ -203,6 +225,58 @@ static lw_status check(const lw_simulation *s, double t, lw_error *error) {
     return LW_OK;
 }
 
+/* Event k has happened in the state that has been taken. */
+static void happens(lw_simulation *s, int k, int side) {
+    if (k < s->model->event_count) s->impacts[k].side = (signed char)side;
+    s->happened[k] = true;
+    s->sides[k] = s->opposite[k] = 0;
+    s->found[k] = s->event_values[k];
+}
+
+/* Does the step end at (t, y), which has been taken, because something happens there: at a knot, or where an
+ * outcome of a condition in the value of an event changes? */
+static bool ends_on_purpose(lw_simulation *s, double t) {
+    lw_switches *w = &s->switches;
+    if (t >= s->span.stop) return true;
+    if (w->off || w->count == w->motion) return false;
+    lw_simulation_switch_roots(s, t, w->outcomes);
+    bool switched = false;
+    for (int c = w->motion; c < w->count; c++) switched |= !(w->outcomes[c] > 0);
+    return switched;
+}
+
+/* Something has been located at (t, y): an event behind its own zero, a knot, a switch. Events that have the
+ * same instant, such as the count of impacts by `q < 0` beside the impact at q = 0, may still be a rounding
+ * error before theirs, and what the first one does, or the restart, would keep them from happening. They are
+ * found a few rounding errors later, behind the knot, by the rate of the state. The state that has been taken
+ * is another one afterwards. */
+static void find_coincident(lw_simulation *s, double t, const double *y) {
+    enum { ROUNDINGS = 32 };
+    const lw_time_span span = s->span;
+    lw_system *system = &s->system.base;
+    const lw_run_options *options = &s->plan.options;
+    double *rate = s->beyond, *later = s->beyond + system->size;
+    bool any = false;
+    for (int k = 0; k < s->event_count; k++) any |= s->sides[k] != 0;
+    if (!any || !system->derivative || system->derivative(system, t, y, rate, NULL) != LW_OK) return;
+    double ahead = ROUNDINGS * DBL_EPSILON * fmax(fabs(t), 1e-3 * (options->end - options->start));
+    if (t >= span.stop) {
+        s->span = lw_model_span(s->model, t);
+        ahead = fmax(ahead, s->span.after + DBL_EPSILON * fabs(t) - t);
+    }
+    for (int n = 0; n < system->size; n++) later[n] = y[n] + ahead * rate[n];
+    memcpy(s->ahead, s->event_values, (size_t)s->event_count * sizeof *s->ahead);
+    take(s, t + ahead, later);
+    values_at(s, t + ahead);
+    for (int k = 0; k < s->event_count; k++) {
+        const int side = s->sides[k];
+        const bool passed = side && !(root_of(s, k, side, t + ahead) > 0);
+        s->event_values[k] = s->ahead[k];
+        if (passed) happens(s, k, side);
+    }
+    s->span = span;
+}
+
 lw_status lw_simulation_event_look(lw_simulation *s, double t, const double *y, int *happened,
                                    lw_error *error) {
     int first = -1;
@@ -214,18 +288,19 @@ lw_status lw_simulation_event_look(lw_simulation *s, double t, const double *y, 
     measure(s);
     for (int k = 0; k < s->event_count; k++) {
         const int side = s->sides[k] ? s->sides[k] : s->opposite[k];
-        s->happened[k] = s->sides[k] && !(root_of(s, k, side) > 0);
+        s->happened[k] = s->sides[k] && !(root_of(s, k, side, t) > 0);
         if (s->happened[k]) {
-            if (k < s->model->event_count) s->impacts[k].side = (signed char)side;
             if (first < 0) first = k;
-            s->sides[k] = s->opposite[k] = 0;
-            s->found[k] = s->event_values[k];
-        } else if (!(s->offsets[k] > 0) || side * s->event_values[k] > 0 || !(root_of(s, k, side) > 0)) {
+            happens(s, k, side);
+        } else if (!(s->offsets[k] > 0) || side * s->event_values[k] > 0 || !(root_of(s, k, side, t) > 0)) {
             if (!side && !s->repeating) tell_of_start(s, k, sign_of(s->event_values[k]));
             await(s, k, sign_of(s->event_values[k]));
         }
     }
-    *happened = first;
+    if (first >= 0 || ends_on_purpose(s, t)) find_coincident(s, t, y);
+    *happened = -1;
+    for (int k = s->event_count - 1; k >= 0; k--)
+        if (s->happened[k]) *happened = k;
     return LW_OK;
 }
 
@@ -300,6 +375,7 @@ static lw_status act(lw_simulation *s, int k, bool *stop, lw_error *error) {
          * stays at its stop must not get any farther by many impacts. */
         s->sides[k] = impact->side, s->opposite[k] = 0;
         s->offsets[k] = (1 + 4 * DBL_EPSILON) * fabs(s->event_values[k]) + DBL_MIN;
+        s->settled[k] = HUGE_VAL;
         s->happened[k] = false;
         /* A rebound that a step does not resolve seems to go on although the joint leaves; it counts all the
          * same. */
@@ -327,7 +403,7 @@ static bool find_others(lw_simulation *s) {
             if (!side || !back) continue;
             s->happened[k] &= k >= s->model->event_count; /* The caller has still to be told. */
             await(s, k, side);
-        } else if (!(root_of(s, k, s->sides[k]) > 0)) {
+        } else if (!(root_of(s, k, s->sides[k], s->t) > 0)) {
             if (k < s->model->event_count) s->impacts[k].side = s->sides[k], s->impacts[k].next = any = true;
             s->happened[k] = true;
             s->sides[k] = s->opposite[k] = 0;
@@ -371,6 +447,7 @@ void lw_simulation_event_archive(lw_simulation *s, lw_archive *archive) {
     LW_ARCHIVE_MANY(archive, s->sides, s->event_count);
     LW_ARCHIVE_MANY(archive, s->opposite, s->event_count);
     LW_ARCHIVE_MANY(archive, s->offsets, s->event_count);
+    LW_ARCHIVE_MANY(archive, s->settled, s->event_count);
     LW_ARCHIVE_MANY(archive, s->found, s->event_count);
     LW_ARCHIVE_MANY(archive, s->largest, s->event_count);
     LW_ARCHIVE_MANY(archive, s->happened, s->event_count);

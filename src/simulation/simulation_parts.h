@@ -59,8 +59,9 @@ typedef struct lw_simulation_anchor {
  * (simulation_switches.c). */
 typedef struct lw_switches {
     int count;
+    int motion; /* The first so many are conditions of the motion, the others of events alone. */
     /* Per element, and behind them per entry of the vector of values: the place of its first condition, or
-     * -1; and room for another model. */
+     * -1; the same of entries with those of events; per event; and room for another model. */
     int *of, *spare;
     lw_outcomes hold;
     bool needs_poses; /* Elements with conditions see poses of bodies. */
@@ -140,6 +141,7 @@ struct lw_simulation {
     double next_t, *next_y;
 
     lw_switches switches;
+    int jumped;            /* 1 + a joint whose prescribed motion has jumped, or 0 */
     bool timed;            /* Conditions or events may change in time faster than the state. */
     double target;         /* end of the present call */
     int deferred;          /* event at `accepted`, which lies beyond the target, or -1 */
@@ -152,9 +154,11 @@ struct lw_simulation {
     bool *happened;        /* per event: it happened at the end of the last step */
     double *event_values;  /* values of the events */
     double *offsets;       /* per event: what rounding has left beyond zero (simulation_events.c), or 0 */
+    double *settled;       /* per event: the time until which the offset counts */
     double *found;         /* per event: its value where it has happened */
     double *largest;       /* per event: its largest value so far */
     double *ahead;         /* workspace: values of the events later on, 4 numbers per event */
+    double *beyond;        /* workspace: a state and its rate */
     lw_impact *impacts;    /* per event of the model */
     double *impulse;       /* workspace of impacts, 4 numbers per speed and 12 per joint */
     double *root_values;   /* workspace: all roots */

@@ -1,5 +1,5 @@
 /* simulation_switches.c - the conditions in forces, signals and rates of user states: held between events,
- * located, and let go where they switch without end.
+ * located, and let go where they switch without end; and those in values of events, which are located only.
  *
  * A force with a condition (model_conditions.h) is smooth as long as the outcome of the condition does not
  * change. From one event to the next all outcomes are held, so that integrators see smooth equations even in
@@ -28,14 +28,18 @@ static const double instant = 1e-11; /* of the run's length */
 
 bool lw_simulation_switches_create(lw_simulation *s, const lw_model *model) {
     lw_switches *w = &s->switches;
-    const int forces = model->force_count, entries = forces + lw_conditions_named(model);
+    const int forces = model->force_count, named = lw_conditions_named(model);
+    const int entries = forces + 2 * named + model->event_count;
     const bool first = !w->of;
     int *of = first ? LW_NEW(s->arena, int, entries + 1) : w->spare;
     if (!of) return false;
-    const int count = lw_conditions(model, of, of + forces);
+    const int motion = lw_conditions(model, of, of + forces);
+    int *merged = of + forces + named;
+    memcpy(merged, of + forces, (size_t)named * sizeof *of);
+    const int count = lw_event_conditions(model, motion, merged, merged + named);
     /* Other values of parameters rarely make other conditions. */
     if (!first && memcmp(of, w->of, (size_t)entries * sizeof *of) == 0 && count == w->count) return true;
-    *w = (lw_switches){.of = of, .count = count};
+    *w = (lw_switches){.of = of, .count = count, .motion = motion};
     w->spare = LW_NEW(s->arena, int, entries + 1);
     w->held = LW_NEW(s->arena, double, count + 1);
     w->outcomes = LW_NEW(s->arena, double, count + 1);
@@ -44,8 +48,9 @@ bool lw_simulation_switches_create(lw_simulation *s, const lw_model *model) {
     w->repeated = LW_NEW(s->arena, int, count + 1);
     w->released = LW_NEW(s->arena, bool, count + 1);
     if (lw_arena_failed(s->arena)) return false;
-    w->needs_poses = count > 0 && lw_conditions_need_poses(model, of);
-    w->hold = (lw_outcomes){of, of + forces, w->held};
+    w->needs_poses = (motion > 0 && lw_conditions_need_poses(model, of)) ||
+                     (count > motion && model->values.for_events.needs);
+    w->hold = (lw_outcomes){of, merged, w->held};
     lw_simulation_switches_reset(s);
     return true;
 }
@@ -59,7 +64,7 @@ void lw_simulation_switches_reset(lw_simulation *s) {
 }
 
 void lw_simulation_switches_offer(lw_simulation *s) {
-    const bool holds = s->switches.count > 0 && !s->plan.formulation->cross;
+    const bool holds = s->switches.motion > 0 && !s->plan.formulation->cross;
     s->method_options.hold = holds ? &s->switches.hold : NULL;
 }
 
@@ -76,8 +81,13 @@ void lw_simulation_take(lw_simulation *s, double t, const double *y, bool poses)
 /* Looks at all conditions; with outcomes held, signals see these, too. */
 static void look(lw_simulation *s, double t, const lw_look *at) {
     const lw_switches *w = &s->switches;
+    const int forces = s->model->force_count, named = lw_conditions_named(s->model);
+    const int *merged = w->of + forces + named;
+    const double seen = lw_simulation_seen(s, t);
     lw_data_hold(s->data, at->held ? &w->hold : NULL);
-    lw_conditions_look(s->model, s->data, lw_simulation_seen(s, t), w->of, w->of + s->model->force_count, at);
+    if (w->motion) lw_conditions_look(s->model, s->data, seen, w->of, w->of + forces, at);
+    if (w->count > w->motion)
+        lw_event_conditions_look(s->model, s->data, seen, w->motion, merged, merged + named, at);
     lw_data_hold(s->data, NULL);
 }
 
@@ -120,13 +130,20 @@ void lw_simulation_switch_settle(lw_simulation *s, double t, const double *y) {
 static void name_object(const lw_simulation *s, int c, char *text, size_t size) {
     const lw_model *model = s->model;
     const lw_values *values = &model->values;
-    int k = model->force_count + lw_conditions_named(model) - 1;
-    while (k > 0 && (s->switches.of[k] < 0 || s->switches.of[k] > c)) k--;
-    if (k < model->force_count) {
+    const int forces = model->force_count, named = lw_conditions_named(model);
+    const int *of = s->switches.of, all = forces + 2 * named + model->event_count;
+    int k = 0; /* that with the last place up to c */
+    for (int other = 0; other < all; other++)
+        if (of[other] >= 0 && of[other] <= c && (of[k] < 0 || of[k] > c || of[other] > of[k])) k = other;
+    if (k < forces) {
         snprintf(text, size, "force \"%.80s\"", model->forces[k].name);
         return;
     }
-    k -= model->force_count;
+    if (k >= forces + 2 * named) {
+        snprintf(text, size, "event \"%.80s\"", model->events[k - forces - 2 * named].name);
+        return;
+    }
+    k = (k - forces) % named;
     const int states = values->input_count, signals = states + values->state_count;
     snprintf(text, size, "%s \"%.80s\"",
              k < states    ? "input"

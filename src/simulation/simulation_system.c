@@ -313,7 +313,7 @@ void lw_simulation_system_make(lw_simulation *s) {
      * even exact, while the power of drives and forces is not; then the ledger's integrals are under error
      * control, too. A conserving step keeps its books by itself. */
     const bool knots =
-        s->model->knot_count + s->model->rhythm_count + s->switches.count > 0 && !s->integrator->needs_step;
+        s->model->knot_count + s->model->rhythm_count + s->switches.motion > 0 && !s->integrator->needs_step;
     system->quadratures = s->work_count + (s->model->motion_count || knots ? 0 : LW_POWERS);
     system->derivative = f->derivative ? system_derivative : NULL;
     system->residual = f->residual ? system_residual : NULL;

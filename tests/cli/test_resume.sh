@@ -263,4 +263,27 @@ assert len(events[0]) == len(events[1]) >= 4
 for (t, name), (u, other) in zip(*events): assert name == other == "half" and abs(float(t) - float(u)) < 1e-7
 CHECK
 done
+# The work of an element goes on, whether the rest is written to a file or not; the sum of both halves is that
+# of the whole run, to its tolerance.
+cat > "$work/spring.yaml" <<'MODEL'
+linkwork: 1
+name: work of an element
+bodies: {m: {mass: 2, shape: box, size: [0.1, 0.1, 0.1]}}
+joints: {rail: {type: prismatic, between: [ground, m], axis: [1, 0, 0], q: 0.2}}
+forces: {coil: {type: drive, joint: rail, force: -40*q - 0.3*v}}
+outputs: {w: force(coil).work}
+run: {end: 4, tolerance: 1e-10}
+MODEL
+expect 0 run "$work/spring.yaml" --json --out "$work/w.csv"
+cp "$work/out" "$work/w1.json"
+expect 0 run "$work/spring.yaml" --quiet --end 2 --out "$work/w.h5"
+expect 0 run --resume "$work/w.h5" --end 4 --json
+cp "$work/out" "$work/w2.json"
+expect 0 run --resume "$work/w.csv" --start 2 --end 4 --json --out "$work/w2.csv"
+cp "$work/out" "$work/w3.json"
+python3 - "$work"/w[123].json <<'CHECK' || fail "the work does not go on"
+import json, sys
+works = [json.load(open(path))["final"]["outputs"]["w"] for path in sys.argv[1:]]
+assert abs(works[0]) > 0.1 and max(works) - min(works) < 1e-8, works
+CHECK
 echo passed

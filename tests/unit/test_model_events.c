@@ -209,7 +209,8 @@ static void momentum_stays(void **state) {
 
 /* --- order ----------------------------------------------------------------------------------------- */
 
-/* At equal instants, at knots of forces, at times of samples, at the start; what they set holds from there. */
+/* At equal instants, at knots of forces, at times of samples, at the start; what they set holds from
+ * there. */
 static void order_of_events(void **state) {
     (void)state;
     lw_model *model = line("", "parameters: {k: 1}\ninputs: {u: 0, w: 0}\n"
@@ -629,8 +630,101 @@ static void cascade(void **state) {
     lw_model_destroy(model);
 }
 
+/* Events of one instant are found whatever rounding makes of their values, in the order of the file: a ball's
+ * impacts are counted beside the rebounds, which would undo the condition that is counted; and counters are
+ * whole numbers to the last bit, for a state whose rate is zero does not change. */
+static void one_instant(void **state) {
+    (void)state;
+    static const char *const counted[] = {"when: x.q < 0, direction: up", "when: x.q > 0, direction: down",
+                                          "when: x.q/3, direction: down",
+                                          "when: 0.1 - x.q - 0.1, direction: up"};
+    static const char rebound[] =
+        "  hit: {when: x.q, direction: down, do: {restitution: {joint: x, factor: 0.8}}}\n";
+    enum { WAYS = sizeof counted / sizeof counted[0] };
+    for (int way = 0; way < 2 * WAYS; way++) {
+        char text[700];
+        const bool after = way % 2;
+        snprintf(text, sizeof text,
+                 "forces:\n  weight: {type: drive, joint: x, force: -9.81}\n"
+                 "states:\n  n: {rate: 0, start: 0}\nevents:\n%s"
+                 "  count: {%s, do: {set: {n: n + 1}}}\n%srun: {end: 3}\n",
+                 after ? rebound : "", counted[way / 2], after ? "" : rebound);
+        lw_model *model = line(", q: 1", text);
+        for (int k = 0; k < ALL; k++) {
+            history h = {0};
+            double n = 0;
+            lw_run_options options = options_of(model, k, &h);
+            lw_simulation *s;
+            assert_int_equal(lw_simulation_create(model, &options, NULL, &s, NULL), LW_OK);
+            assert_int_equal(lw_simulation_advance(s, 3, NULL), LW_OK);
+            assert_int_equal(lw_simulation_states(s, &n), LW_OK);
+            lw_simulation_destroy(s);
+            /* The fall takes sqrt(2/g), each flight 0.8 of the one before, the first 1.6 of the fall. */
+            double t = sqrt(2 / 9.81), flight = 1.6 * t;
+            int impacts = 0;
+            for (; t < 3; t += flight, flight *= 0.8, impacts++) {
+                assert_true(2 * impacts + 1 < h.count);
+                for (int i = 0; i < 2; i++) assert_true(fabs(h.t[2 * impacts + i] - t) < 1e-6);
+                assert_string_equal(h.name[2 * impacts], after ? "hit" : "count");
+                assert_string_equal(h.name[2 * impacts + 1], after ? "count" : "hit");
+            }
+            assert_int_equal(h.count, 2 * impacts);
+            assert_true(n == impacts);
+        }
+        lw_model_destroy(model);
+    }
+}
+
+/* Events that come and go faster than the state are counted in full, by steps that the state alone would let
+ * grow: a mass moves freely at 1 m/s for 2 s, the ticks of an encoder and of a clock, with pulses whose own
+ * value is the same on both sides; and a coordinate that oscillates and hardly passes its mark. */
+static void fast_events(void **state) {
+    (void)state;
+    static const struct {
+        const char *when, *joint, *force;
+        int count;
+    } cases[] = {
+        {"mod(x.q, 0.01) < 0.001", ", v: 1", "0", 399}, /* 0.001, 0.01, 0.011 .. 1.991 */
+        {"tick", ", v: 1", "0", 399},                   /* the same by a signal */
+        {"mod(t, 0.01) < 0.001", ", v: 1", "0", 399},   /* and in time */
+        {"sin(50*x.q)", ", v: 1", "0", 31},             /* 100/pi */
+        {"sin(50*x.q) > 0.9", ", v: 1", "0", 32},       /* (pi/2 -+ acos(0.9) + 2 k pi)/50, k up to 15 */
+        {"point(m, 0, 0, 1).x - x.q + sin(30*x.v*t)", ", v: 1", "0", 19}, /* 60/pi */
+        {"x.q - 0.0999999", ", v: 1", "-100*q", 6}, /* 0.1 sin(10 t): six times in 20 rad */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[600];
+        snprintf(
+            text, sizeof text,
+            "signals:\n  tick: mod(x.q, 0.01) < 0.001\nforces:\n  f: {type: drive, joint: x, force: %s}\n"
+            "states:\n  n: {rate: 0, start: 0}\n"
+            "events:\n  e: {when: \"%s\", direction: any, do: {set: {n: n + 1}}}\nrun: {end: 1.9951}\n",
+            cases[i].force, cases[i].when);
+        lw_model *model = line(cases[i].joint, text);
+        for (int k = 0; k < ALL; k++) {
+            history h = {0};
+            double n = 0;
+            lw_run_options options = options_of(model, k, &h);
+            /* What it loses by tolerance keeps a coarse run, and one of low order, below the mark. */
+            if (cases[i].force[0] == '-' && (k == 2 || k == 4)) continue;
+            if (cases[i].force[0] == '-' && k == 3) options.step = 1e-3;
+            if (k < 3) options.tolerance = 1e-12;
+            lw_simulation *s;
+            assert_int_equal(lw_simulation_create(model, &options, NULL, &s, NULL), LW_OK);
+            assert_int_equal(lw_simulation_advance(s, 1.9951, NULL), LW_OK);
+            assert_int_equal(lw_simulation_states(s, &n), LW_OK);
+            lw_simulation_destroy(s);
+            if (n != cases[i].count)
+                fail_msg("%s by %s: %g times, not %d", cases[i].when, integrators[k], n, cases[i].count);
+        }
+        lw_model_destroy(model);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fast_events),
+        cmocka_unit_test(one_instant),
         cmocka_unit_test(ball_bounces),
         cmocka_unit_test(ball_rests),
         cmocka_unit_test(crank_hits),

@@ -149,7 +149,8 @@ static void short_touch(void **state) {
     (void)state;
     for (int k = 0; k < ALL; k++) {
         motion m;
-        /* x = -1 + 2 t - t^2 + 1e-3: above 0 for 2 sqrt(1e-3) s around t = 1; there the damper-free push -50. */
+        /* x = -1 + 2 t - t^2 + 1e-3: above 0 for 2 sqrt(1e-3) s around t = 1; there the damper-free push
+         * -50. */
         assert_int_equal(move(k, ", q: -0.999, v: 2",
                               "forces:\n  f: {type: drive, joint: x, force: \"-2 - if(q > 0, 50, 0)\"}\n"
                               "run: {end: 2}\n",
@@ -261,12 +262,33 @@ static void held_values(void **state) {
     lw_arena_destroy(arena);
 }
 
+/* A force of 1 and -1 N by a periodic function of the coordinate, which the motion, smooth between two
+ * switches, does not slow down for: each period of length l takes 2 (c - 1) seconds with c = sqrt(1 + l), at
+ * 1 m/s at its ends. Steps of adams grew over its periods. */
+static void gear_teeth(void **state) {
+    (void)state;
+    const double l = 2 * 3.14159265358979324 / 50, period = 2 * (sqrt(1 + l) - 1);
+    const double periods = floor(10 / period), left = 10 - period * periods;
+    assert_true(left < 0.5 * period); /* The last one is in its first half. */
+    const double q = periods * l + left + 0.5 * left * left;
+    for (int k = 0; k < ALL; k++) {
+        motion m;
+        assert_int_equal(move(k, ", v: 1",
+                              "forces:\n  f: {type: drive, joint: x, force: \"if(sin(50*q) > 0, 1, -1)\"}\n"
+                              "run: {end: 10}\n",
+                              1e-10, &m),
+                         LW_OK);
+        must_be(k, "q", m.q, q, 1e-6);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(held_values),           cmocka_unit_test(narrow_strip),
-        cmocka_unit_test(in_signals_and_rates),  cmocka_unit_test(square_wave),
-        cmocka_unit_test(hard_contact),          cmocka_unit_test(short_touch),
-        cmocka_unit_test(guards_and_remainders), cmocka_unit_test(endless_switch),
+        cmocka_unit_test(gear_teeth),     cmocka_unit_test(held_values),
+        cmocka_unit_test(narrow_strip),   cmocka_unit_test(in_signals_and_rates),
+        cmocka_unit_test(square_wave),    cmocka_unit_test(hard_contact),
+        cmocka_unit_test(short_touch),    cmocka_unit_test(guards_and_remainders),
+        cmocka_unit_test(endless_switch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

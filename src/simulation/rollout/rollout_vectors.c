@@ -36,7 +36,7 @@ static const char *hindrance(const lw_rollout *r) {
     if (model->motion_count) return "the model has prescribed motions";
     if (model->event_count) return "the model has events";
     if (model->values.state_count) return "the model has user states";
-    if (s->switches.count) return "forces or signals of the model have conditions";
+    if (s->switches.motion) return "forces or signals of the model have conditions";
     if (model->knot_count + model->rhythm_count) return "forces of the model switch at known times";
     if (s->system.base.root_count) return "the method has events of its own in this model";
     if (!r->simd) return "the method has no vectors; take method tree";
