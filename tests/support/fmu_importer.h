@@ -26,6 +26,15 @@ typedef struct importer {
     int states, indicators;
 } importer;
 
+/* Without a test around it (fmu_calls.c): reads token, identifier and numbers from the description that is
+ * there; loads a library with all functions of both standards, or says in fault why not. */
+bool importer_describe(importer *fmu);
+bool importer_load_library(importer *fmu, const char *path, char *fault, size_t size);
+bool importer_unload_library(importer *fmu);
+/* The element of a variable in the description; NULL: there is none. An attribute from there on, before end. */
+const char *importer_variable(const importer *fmu, const char *name);
+bool importer_attribute(const char *from, const char *end, const char *name, char *value, size_t size);
+
 /* Exports a model file as an FMU with the runtime of this build, unpacks it below the working folder, and loads
  * it. settings: "name=value" with commas between, or NULL. Fails the test if that cannot be done. */
 void importer_open(importer *fmu, const char *model, int version, const char *settings);

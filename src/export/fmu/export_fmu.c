@@ -2,10 +2,11 @@
  *
  *     modelDescription.xml
  *     binaries/linux64/ID.so, in FMI 3.0 binaries/x86_64-linux/ID.so
+ *     binaries/win64/ID.dll, in FMI 3.0 binaries/x86_64-windows/ID.dll, where that runtime is there
  *     resources/model.linkwork     the spec as bytes (src/fmu/fmu_content.c)
  *
- * The runtime is the same for all models and needs no compiler here; it is a shared object of its own, built
- * and installed with the program. The method is chosen here and entered in the spec, so that the FMU's states
+ * The runtime is the same for all models and needs no compiler here; it is a shared object of its own for each
+ * platform, built and installed with the program. The method is chosen here and entered in the spec, so that the FMU's states
  * and indicators are those of the description on every machine.
  *
  * Source   docs/fmu.md.
@@ -28,7 +29,14 @@
 #endif
 
 enum { PATH = 4096, LARGEST = 64 << 20 };
-static const char runtime_name[] = "fmu-linux64.so";
+
+/* The platforms, the first of which every FMU has: their names in FMI 2.0 and 3.0, and their libraries. */
+static const struct platform {
+    const char *folders[2], *suffix, *runtime;
+} platforms[] = {{{"linux64", "x86_64-linux"}, "so", "fmu-linux64.so"},
+                 {{"win64", "x86_64-windows"}, "dll", "fmu-win64.dll"}};
+enum { PLATFORMS = sizeof platforms / sizeof platforms[0] };
+static const char *const runtime_name = "fmu-linux64.so";
 
 void lw_fmu_defaults(lw_fmu_options *options) {
     if (options) *options = (lw_fmu_options){.version = 2, .model_exchange = true, .co_simulation = true};
@@ -69,17 +77,7 @@ static bool find_runtime(char path[PATH]) {
     return near_file(path);
 }
 
-static unsigned char *read_runtime(const char *given, size_t *size, lw_error *error) {
-    char path[PATH];
-    if (given && strlen(given) < PATH)
-        memcpy(path, given, strlen(given) + 1);
-    else if (!find_runtime(path)) {
-        lw_fail(error, LW_ERROR_FILE, NULL,
-                "install Linkwork (make install), or build the target linkwork-fmu beside the program",
-                "the runtime of FMUs, %s, was not found beside the program nor in ../" LW_LIBDIR "/linkwork",
-                runtime_name);
-        return NULL;
-    }
+static unsigned char *read_file(const char *path, size_t *size, lw_error *error) {
     FILE *file = fopen(path, "rb");
     unsigned char *bytes = NULL;
     long length = -1;
@@ -93,6 +91,41 @@ static unsigned char *read_runtime(const char *given, size_t *size, lw_error *er
     if (!bytes) lw_fail(error, LW_ERROR_FILE, NULL, "install Linkwork again", "%s cannot be read", path);
     *size = bytes ? (size_t)length : 0;
     return bytes;
+}
+
+typedef struct runtimes {
+    unsigned char *bytes[PLATFORMS]; /* NULL: that platform's is not there */
+    size_t sizes[PLATFORMS];
+} runtimes;
+
+/* The runtimes for other platforms lie beside the first, which has to be there. */
+static bool read_runtimes(const char *given, runtimes *r, lw_error *error) {
+    char path[PATH];
+    *r = (runtimes){0};
+    if (given && strlen(given) < PATH)
+        memcpy(path, given, strlen(given) + 1);
+    else if (!find_runtime(path)) {
+        lw_fail(error, LW_ERROR_FILE, NULL,
+                "install Linkwork (make install), or build the target linkwork-fmu beside the program",
+                "the runtime of FMUs, %s, was not found beside the program nor in ../" LW_LIBDIR "/linkwork",
+                runtime_name);
+        return false;
+    }
+    for (int k = 0; k < PLATFORMS; k++) {
+        char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+        if (k > 0) {
+            if ((size_t)(last - path) + strlen(platforms[k].runtime) >= PATH) break;
+            memcpy(last, platforms[k].runtime, strlen(platforms[k].runtime) + 1);
+            if (access(path, F_OK) != 0) continue;
+        }
+        r->bytes[k] = read_file(path, &r->sizes[k], error);
+        if (!r->bytes[k]) return false;
+    }
+    return true;
+}
+
+static void clear_runtimes(runtimes *r) {
+    for (int k = 0; k < PLATFORMS; k++) free(r->bytes[k]);
 }
 
 /* --- the model -------------------------------------------------------------------------------------- */
@@ -172,21 +205,24 @@ static void keep_message(void *context, lw_fmu_status status, const char *catego
 
 static lw_status pack(const char *path, const lw_description *d, const void *content, size_t size,
                       const lw_fmu_options *options, lw_error *error) {
-    size_t length = 0, runtime_size = 0;
+    size_t length = 0;
+    runtimes r = {0};
     char name[128];
     char *xml = lw_description_write(d, &length, error);
-    unsigned char *runtime = xml ? read_runtime(options->runtime, &runtime_size, error) : NULL;
-    lw_zip *zip = runtime ? lw_zip_open(path, error) : NULL;
+    lw_zip *zip = xml && read_runtimes(options->runtime, &r, error) ? lw_zip_open(path, error) : NULL;
     lw_status status = zip ? LW_OK : LW_ERROR_FILE;
     if (zip) {
         lw_zip_add(zip, "modelDescription.xml", xml, length, false);
-        snprintf(name, sizeof name, "binaries/%s/%s.so", d->version == 2 ? "linux64" : "x86_64-linux",
-                 d->identifier);
-        lw_zip_add(zip, name, runtime, runtime_size, true);
+        for (int k = 0; k < PLATFORMS; k++) {
+            if (!r.bytes[k]) continue;
+            snprintf(name, sizeof name, "binaries/%s/%s.%s", platforms[k].folders[d->version - 2],
+                     d->identifier, platforms[k].suffix);
+            lw_zip_add(zip, name, r.bytes[k], r.sizes[k], true);
+        }
         lw_zip_add(zip, "resources/" LW_FMU_CONTENT_NAME, content, size, false);
         status = lw_zip_close(zip, error);
     }
-    free(runtime);
+    clear_runtimes(&r);
     free(xml);
     return status;
 }
