@@ -39,6 +39,7 @@ struct lw_fmu {
     lw_fmu_phase phase;
     double start, stop, tolerance; /* NAN: not given */
     bool ended;                    /* an event of the model has ended the run */
+    bool told_integrator;          /* that another one has taken the place of the model's */
     bool dirty;                    /* The simulation does not know all start values. */
     /* By variable: start values that have been set, and the ones that would hold otherwise. */
     bool *given;
@@ -160,6 +161,20 @@ static lw_status compile(const lw_spec *spec, lw_model **model, lw_error *error)
     return status;
 }
 
+/* A runtime without SUNDIALS (that for Windows) lacks adams, bdf and ida. erk has the same accuracy, at more
+ * cost where the model is stiff. */
+static void replace_missing(lw_fmu *fmu, lw_run_options *options) {
+    const char *name = lw_run_integrator(options);
+    if (lw_integrator_find(name)) return;
+    if (!fmu->told_integrator)
+        (void)lw_fmu_say(fmu, LW_FMU_WARNING,
+                         "the integrator %s is not in the FMU's library for this platform: erk takes its "
+                         "place; if it is slow, export the model with rosenbrock and a step",
+                         name);
+    fmu->told_integrator = true;
+    options->integrator = "erk";
+}
+
 static lw_status simulate(lw_fmu *fmu, const lw_model *model, lw_simulation **simulation, lw_error *error) {
     lw_run_options options;
     lw_run_defaults(model, &options);
@@ -180,6 +195,7 @@ static lw_status simulate(lw_fmu *fmu, const lw_model *model, lw_simulation **si
     }
     options.inputs = fmu->inputs, options.states = fmu->states;
     if (fmu->exchange) options.integrator = "erk"; /* It is not called. */
+    if (!fmu->exchange) replace_missing(fmu, &options);
     return lw_simulation_create(model, &options, NULL, simulation, error);
 }
 

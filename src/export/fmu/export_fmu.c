@@ -1,13 +1,13 @@
 /* export_fmu.c - a mechanism as an FMU: a ZIP archive of the description, the runtime and the model.
  *
  *     modelDescription.xml
- *     binaries/linux64/ID.so, in FMI 3.0 binaries/x86_64-linux/ID.so
- *     binaries/win64/ID.dll, in FMI 3.0 binaries/x86_64-windows/ID.dll, where that runtime is there
+ *     binaries/linux64/ID.so       in FMI 3.0 binaries/x86_64-linux/ID.so
+ *     binaries/win64/ID.dll        in FMI 3.0 binaries/x86_64-windows/ID.dll; where that runtime is there
  *     resources/model.linkwork     the spec as bytes (src/fmu/fmu_content.c)
  *
- * The runtime is the same for all models and needs no compiler here; it is a shared object of its own for each
- * platform, built and installed with the program. The method is chosen here and entered in the spec, so that the FMU's states
- * and indicators are those of the description on every machine.
+ * The runtime is the same for all models and needs no compiler here; it is a shared object of its own for
+ * each platform, built and installed with the program. The method is chosen here and entered in the spec, so that
+ * the FMU's states and indicators are those of the description on every machine.
  *
  * Source   docs/fmu.md.
  * Cost     two starts of a run, and the bytes of the runtime.
@@ -98,10 +98,7 @@ typedef struct runtimes {
     size_t sizes[PLATFORMS];
 } runtimes;
 
-/* The runtimes for other platforms lie beside the first, which has to be there. */
-static bool read_runtimes(const char *given, runtimes *r, lw_error *error) {
-    char path[PATH];
-    *r = (runtimes){0};
+static bool find_first(const char *given, char path[PATH], lw_error *error) {
     if (given && strlen(given) < PATH)
         memcpy(path, given, strlen(given) + 1);
     else if (!find_runtime(path)) {
@@ -111,17 +108,33 @@ static bool read_runtimes(const char *given, runtimes *r, lw_error *error) {
                 runtime_name);
         return false;
     }
+    return true;
+}
+
+/* The runtimes for other platforms lie beside the first: path becomes that of another. */
+static bool find_other(char path[PATH], int platform) {
+    char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    if ((size_t)(last - path) + strlen(platforms[platform].runtime) >= PATH) return false;
+    memcpy(last, platforms[platform].runtime, strlen(platforms[platform].runtime) + 1);
+    return access(path, F_OK) == 0;
+}
+
+static bool read_runtimes(const char *given, runtimes *r, lw_error *error) {
+    char path[PATH];
+    *r = (runtimes){0};
+    if (!find_first(given, path, error)) return false;
     for (int k = 0; k < PLATFORMS; k++) {
-        char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
-        if (k > 0) {
-            if ((size_t)(last - path) + strlen(platforms[k].runtime) >= PATH) break;
-            memcpy(last, platforms[k].runtime, strlen(platforms[k].runtime) + 1);
-            if (access(path, F_OK) != 0) continue;
-        }
+        if (k > 0 && !find_other(path, k)) continue;
         r->bytes[k] = read_file(path, &r->sizes[k], error);
         if (!r->bytes[k]) return false;
     }
     return true;
+}
+
+const char *lw_fmu_platforms(const lw_fmu_options *options) {
+    char path[PATH];
+    if (!find_first(options ? options->runtime : NULL, path, NULL)) return "";
+    return find_other(path, 1) ? "64-bit Linux and Windows" : "64-bit Linux";
 }
 
 static void clear_runtimes(runtimes *r) {
