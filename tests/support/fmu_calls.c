@@ -194,6 +194,36 @@ int importer_set(importer_instance *i, unsigned reference, double value) {
     return i->fmu->f.three_SetFloat64(i->c, &reference, 1, &value, 1);
 }
 
+int importer_move(importer_instance *i, unsigned reference, int order, double value) {
+    return i->fmu->f.two_SetRealInputDerivatives(i->c, &reference, 1, &order, &value);
+}
+
+static void updated(fmi3InstanceEnvironment environment, double t, bool set, bool get, bool finished,
+                    bool can_return, bool *wanted, double *until) {
+    importer_instance *i = environment;
+    importer_updates *u = i->updates;
+    (void)set;
+    u->t = t, u->count++;
+    if (!get || !finished || importer_get(i, u->reference, &u->value) != 0) u->value = (double)NAN;
+    *wanted = can_return && ((u->most > 0 && u->count >= u->most) || u->until > t);
+    *until = u->until > t ? u->until : t;
+}
+
+bool importer_instantiate_watched(const importer *fmu, importer_updates *updates, importer_instance *i) {
+    char place[700];
+    memset(i, 0, sizeof *i);
+    i->fmu = fmu, i->updates = updates;
+    snprintf(place, sizeof place, "%s/resources/", fmu->folder);
+    i->c = fmu->f.three_InstantiateCoSimulation("test", fmu->token, place, false, false, false, true,
+                                                &updates->reference, 1, i, logger3, updated);
+    return i->c != NULL;
+}
+
+int importer_step_watched(importer_instance *i, double t, double h, bool *early, double *last) {
+    bool event, stop;
+    return i->fmu->f.three_DoStep(i->c, t, h, false, &event, &stop, early, last);
+}
+
 int importer_step(importer_instance *i, double t, double h, bool *terminated) {
     *terminated = false;
     if (is_two(i)) {

@@ -55,6 +55,7 @@ typedef struct importer_instance {
     fmi2CallbackFunctions callbacks;
     int messages;
     char last[512]; /* message */
+    struct importer_updates *updates;
 } importer_instance;
 
 bool importer_instantiate(const importer *fmu, bool exchange, importer_instance *instance);
@@ -64,6 +65,19 @@ int importer_enter(importer_instance *i, double start, double stop, double toler
 int importer_exit(importer_instance *i);
 int importer_get(importer_instance *i, unsigned reference, double *value);
 int importer_set(importer_instance *i, unsigned reference, double value);
+/* FMI 2.0: the derivative of an input by time. */
+int importer_move(importer_instance *i, unsigned reference, int order, double value);
+/* FMI 3.0: an instance of Co-Simulation with intermediate updates; those steps return early after `most`
+ * updates, or at the time `until` if that is more than 0. */
+typedef struct importer_updates {
+    importer_instance *instance;
+    unsigned reference; /* of a variable to read in each, */
+    double t, value;    /* and what it was */
+    int count, most;
+    double until;
+} importer_updates;
+bool importer_instantiate_watched(const importer *fmu, importer_updates *updates, importer_instance *i);
+int importer_step_watched(importer_instance *i, double t, double h, bool *early, double *last);
 int importer_step(importer_instance *i, double t, double h, bool *terminated);
 int importer_save(importer_instance *i, void **state);
 int importer_restore(importer_instance *i, void *state);

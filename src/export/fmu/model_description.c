@@ -230,6 +230,7 @@ static bool put_variable(writer *w, int k, lw_error *error) {
     if (v->unit[0]) put_text(w, "unit", v->unit);
     if (v->kind == LW_FMU_RATE) put_integer(w, "derivative", reference(w, w->table->states[v->index]));
     if (r.start) put_number(w, "start", start);
+    if (!two && w->d->co_simulation && r.output) put_text(w, "intermediateUpdate", "true");
     put(w, two ? "/></ScalarVariable>\n" : "/>\n");
     return true;
 }
@@ -278,6 +279,11 @@ static void put_kind(writer *w, const char *name, bool exchange) {
     put_text(w, "modelIdentifier", w->d->identifier);
     if (exchange && !two) put_text(w, "needsCompletedIntegratorStep", "true");
     if (!exchange) put_text(w, "canHandleVariableCommunicationStepSize", "true");
+    if (!exchange && two) put_text(w, "canInterpolateInputs", "true");
+    if (!exchange && !two) {
+        put_text(w, "canReturnEarlyAfterIntermediateUpdate", "true");
+        put_text(w, "providesIntermediateUpdate", "true");
+    }
     put_text(w, two ? "canGetAndSetFMUstate" : "canGetAndSetFMUState", "true");
     put_text(w, two ? "canSerializeFMUstate" : "canSerializeFMUState", "true");
     if (lw_fmu_is_differentiable(w->d->fmu))
