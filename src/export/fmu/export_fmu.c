@@ -6,8 +6,8 @@
  *     resources/model.linkwork     the spec as bytes (src/fmu/fmu_content.c)
  *
  * The runtime is the same for all models and needs no compiler here; it is a shared object of its own for
- * each platform, built and installed with the program. The method is chosen here and entered in the spec, so that
- * the FMU's states and indicators are those of the description on every machine.
+ * each platform, built and installed with the program. The method is chosen here and entered in the spec, so
+ * that the FMU's states and indicators are those of the description on every machine.
  *
  * Source   docs/fmu.md.
  * Cost     two starts of a run, and the bytes of the runtime.
