@@ -63,3 +63,16 @@ refused 'steps of its own' "$here/director.yaml"
 sed 's/^run:.*//' "$pendulum" >"$here/lagrange.yaml"
 echo 'run: {end: 1, method: lagrange}' >>"$here/lagrange.yaml"
 refused 'not those of the joints' "$here/lagrange.yaml" --kind me
+
+# --- units of what the model file gives with units, in SI
+"$linkwork" export fmu "$source/problems/cart_pole/model.yaml" --out "$here/a.fmu" >/dev/null
+python3 - "$here/a.fmu" <<'PYTHON'
+import sys
+import xml.etree.ElementTree as tree
+import zipfile
+
+root = tree.fromstring(zipfile.ZipFile(sys.argv[1]).read("modelDescription.xml"))
+units = {v.get("name"): v.find("Real").get("unit") for v in root.iter("ScalarVariable")}
+wanted = {"push": "N", "l": "m", "b": "N s/m", "Jp": "kg m^2", "k4": None, "rail.q": "m", "pivot.v": "rad/s"}
+assert {name: units[name] for name in wanted} == wanted, units
+PYTHON

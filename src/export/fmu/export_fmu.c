@@ -272,6 +272,7 @@ lw_status lw_export_fmu(const lw_spec *spec, const char *path, const lw_fmu_opti
                                             .co_simulation = options->co_simulation,
                                             .identifier = identifier,
                                             .token = token,
+                                            .spec = spec,
                                             .model = model,
                                             .fmu = fmu};
         status = pack(path, &description, bytes, size, options, error);
