@@ -76,3 +76,10 @@ units = {v.get("name"): v.find("Real").get("unit") for v in root.iter("ScalarVar
 wanted = {"push": "N", "l": "m", "b": "N s/m", "Jp": "kg m^2", "k4": None, "rail.q": "m", "pivot.v": "rad/s"}
 assert {name: units[name] for name in wanted} == wanted, units
 PYTHON
+
+# --- the same bytes wherever the model lies
+mkdir "$here/elsewhere"
+cp "$source"/problems/car/*.yaml "$here/elsewhere"
+"$linkwork" export fmu "$source/problems/car/model.yaml" --out "$here/a.fmu" >/dev/null
+(cd "$here/elsewhere" && "$linkwork" export fmu model.yaml --out "$here/b.fmu" >/dev/null)
+cmp "$here/a.fmu" "$here/b.fmu" || fail "the folder of a model is in its FMU"

@@ -16,6 +16,7 @@
 #include "core/core.h"
 #include "export/fmu/model_description.h"
 #include "export/fmu/zip_writer.h"
+#include "model/spec/spec_storage.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -173,6 +174,18 @@ static void make_identifier(const char *name, char *text, size_t size) {
     if (used == 0) snprintf(text, size, "model");
 }
 
+/* Messages of the FMU name the files of the model without the folder in which they lie here, so that the same
+ * model gives the same bytes wherever it is exported. */
+static void forget_folder(lw_spec *spec) {
+    const char *slash = strrchr(spec->file, '/');
+    const size_t length = slash ? (size_t)(slash + 1 - spec->file) : 0;
+    for (size_t k = 0; k < spec->part_count; k++) {
+        const char **file = &spec->parts[k].file;
+        if (*file && strncmp(*file, spec->file, length) == 0) *file += length;
+    }
+    spec->file += length;
+}
+
 /* The spec again, with the method that a run takes. */
 static lw_status fix_method(const lw_spec *spec, const lw_fmu_options *options, lw_fmu_content *content,
                             lw_error *error) {
@@ -185,7 +198,9 @@ static lw_status fix_method(const lw_spec *spec, const lw_fmu_options *options, 
     status = lw_spec_save(spec, bytes, size, NULL);
     if (status == LW_OK) status = lw_spec_load(bytes, size, &content->spec, error);
     free(bytes);
-    if (status == LW_OK) status = compile(content->spec, &model, error);
+    if (status == LW_OK)
+        status = compile(content->spec, &model, error); /* Faults here have the whole path. */
+    if (status == LW_OK) forget_folder(content->spec);
     if (status == LW_OK) {
         lw_run_options run;
         lw_run_defaults(model, &run);
