@@ -1,8 +1,8 @@
 /* platform_probe.c - what an unpacked FMU computes, for Linux and for Windows: the same program is built for
  * both, and tests/fmu/test_windows.sh compares what they print.
  *
- * Co-Simulation with steps of several lengths, back to an FMU state, to its bytes in another instance; Model
- * Exchange with events; directional derivatives; an instance with the token of another FMU.
+ * Co-Simulation with steps of several lengths, back to an FMU state, to its bytes in another instance, and on
+ * threads; Model Exchange with events; directional derivatives; an instance with the token of another FMU.
  *
  * Call, in the folder where it has been unpacked: fmu-probe LIBRARY VERSION END
  */
@@ -10,6 +10,7 @@
 #include "fmu_importer.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,6 +131,49 @@ static int co_simulate(const importer *fmu, const variables *list, double end) {
     return 0;
 }
 
+/* Eight instances on four threads have the bits of one alone. */
+typedef struct job {
+    const importer *fmu;
+    const variables *list;
+    double end, values[2][MOST];
+    bool good;
+} job;
+
+static void *work(void *context) {
+    job *j = context;
+    importer_instance i[2];
+    bool good = true, ended[2] = {false, false};
+    double t = 0;
+    for (int k = 0; k < 2; k++)
+        if (!importer_instantiate(j->fmu, false, &i[k])) return NULL;
+    for (int k = 0; k < 2; k++)
+        good = good && importer_enter(&i[k], 0, NAN, NAN) <= 1 && importer_exit(&i[k]) <= 1;
+    for (int n = 0; n < STEPS && good && !ended[0]; n++) {
+        for (int k = 0; k < 2 && good; k++) good = importer_step(&i[k], t, j->end / STEPS, &ended[k]) == 0;
+        t += j->end / STEPS;
+    }
+    for (int k = 0; k < 2 && good; k++) good = read_values(&i[k], j->list, j->values[k]);
+    for (int k = 0; k < 2; k++) importer_free(&i[k]);
+    j->good = good;
+    return NULL;
+}
+
+static int on_threads(const importer *fmu, const variables *list, double end) {
+    static job jobs[5];
+    pthread_t threads[4];
+    for (int k = 0; k < 5; k++) jobs[k] = (job){.fmu = fmu, .list = list, .end = end};
+    (void)work(&jobs[4]);
+    for (int k = 0; k < 4; k++)
+        if (pthread_create(&threads[k], NULL, work, &jobs[k]) != 0) return fail("threads", "none was made");
+    for (int k = 0; k < 4; k++) pthread_join(threads[k], NULL);
+    const size_t all = (size_t)list->count * sizeof(double);
+    for (int k = 0; k < 8; k++)
+        if (!jobs[k / 2].good || !jobs[4].good ||
+            memcmp(jobs[k / 2].values[k % 2], jobs[4].values[0], all) != 0)
+            return fail("threads", "an instance has other bits than one alone");
+    return 0;
+}
+
 static int exchange(const importer *fmu, const variables *list, double end) {
     static importer_instance i;
     static double values[MOST];
@@ -189,6 +233,7 @@ int main(int argc, char **argv) {
     }
     if (!importer_load_library(&fmu, argv[1], fault, sizeof fault)) return fail("loading", fault);
     int result = co_simulate(&fmu, &list, end);
+    if (result == 0) result = on_threads(&fmu, &list, end);
     if (result == 0) result = exchange(&fmu, &list, end);
     fmu.token[3] ^= 1;
     if (result == 0 && importer_instantiate(&fmu, false, &none)) result = fail("a foreign token", "accepted");
