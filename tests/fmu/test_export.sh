@@ -67,10 +67,14 @@ refused 'not those of the joints' "$here/lagrange.yaml" --kind me
 # --- units of what the model file gives with units, in SI
 "$linkwork" export fmu "$source/problems/cart_pole/model.yaml" --out "$here/a.fmu" >/dev/null
 python3 - "$here/a.fmu" <<'PYTHON'
+import os
 import sys
 import xml.etree.ElementTree as tree
 import zipfile
 
+terms = zipfile.ZipFile(sys.argv[1]).read("documentation/licenses/license.txt").decode()
+assert "Apache License" in terms
+assert "Lawrence Livermore" in terms or not os.path.exists("/usr/share/doc/libsundials-dev/copyright")
 root = tree.fromstring(zipfile.ZipFile(sys.argv[1]).read("modelDescription.xml"))
 units = {v.get("name"): v.find("Real").get("unit") for v in root.iter("ScalarVariable")}
 wanted = {"push": "N", "l": "m", "b": "N s/m", "Jp": "kg m^2", "k4": None, "rail.q": "m", "pivot.v": "rad/s"}

@@ -144,6 +144,9 @@ void importer_close(importer *fmu) {
              fmu->version == 2 ? "win64" : "x86_64-windows", fmu->identifier);
     remove(path);
     const char *const rest[] = {"resources/model.linkwork",
+                                "documentation/licenses/license.txt",
+                                "documentation/licenses",
+                                "documentation",
                                 "modelDescription.xml",
                                 "binaries/linux64",
                                 "binaries/x86_64-linux",

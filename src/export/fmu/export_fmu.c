@@ -4,6 +4,7 @@
  *     binaries/linux64/ID.so       in FMI 3.0 binaries/x86_64-linux/ID.so
  *     binaries/win64/ID.dll        in FMI 3.0 binaries/x86_64-windows/ID.dll; where that runtime is there
  *     resources/model.linkwork     the spec as bytes (src/fmu/fmu_content.c)
+ *     documentation/licenses/license.txt
  *
  * The runtime is the same for all models and needs no compiler here; it is a shared object of its own for
  * each platform, built and installed with the program. The method is chosen here and entered in the spec, so
@@ -97,6 +98,8 @@ static unsigned char *read_file(const char *path, size_t *size, lw_error *error)
 typedef struct runtimes {
     unsigned char *bytes[PLATFORMS]; /* NULL: that platform's is not there */
     size_t sizes[PLATFORMS];
+    unsigned char *licenses; /* the terms of what they are linked from; NULL: not there */
+    size_t licenses_size;
 } runtimes;
 
 static bool find_first(const char *given, char path[PATH], lw_error *error) {
@@ -112,11 +115,11 @@ static bool find_first(const char *given, char path[PATH], lw_error *error) {
     return true;
 }
 
-/* The runtimes for other platforms lie beside the first: path becomes that of another. */
-static bool find_other(char path[PATH], int platform) {
+/* The runtimes for other platforms lie beside the first: path becomes that of another file there. */
+static bool find_other(char path[PATH], const char *name) {
     char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
-    if ((size_t)(last - path) + strlen(platforms[platform].runtime) >= PATH) return false;
-    memcpy(last, platforms[platform].runtime, strlen(platforms[platform].runtime) + 1);
+    if ((size_t)(last - path) + strlen(name) >= PATH) return false;
+    memcpy(last, name, strlen(name) + 1);
     return access(path, F_OK) == 0;
 }
 
@@ -125,21 +128,23 @@ static bool read_runtimes(const char *given, runtimes *r, lw_error *error) {
     *r = (runtimes){0};
     if (!find_first(given, path, error)) return false;
     for (int k = 0; k < PLATFORMS; k++) {
-        if (k > 0 && !find_other(path, k)) continue;
+        if (k > 0 && !find_other(path, platforms[k].runtime)) continue;
         r->bytes[k] = read_file(path, &r->sizes[k], error);
         if (!r->bytes[k]) return false;
     }
+    if (find_other(path, "fmu-licenses.txt")) r->licenses = read_file(path, &r->licenses_size, NULL);
     return true;
 }
 
 const char *lw_fmu_platforms(const lw_fmu_options *options) {
     char path[PATH];
     if (!find_first(options ? options->runtime : NULL, path, NULL)) return "";
-    return find_other(path, 1) ? "64-bit Linux and Windows" : "64-bit Linux";
+    return find_other(path, platforms[1].runtime) ? "64-bit Linux and Windows" : "64-bit Linux";
 }
 
 static void clear_runtimes(runtimes *r) {
     for (int k = 0; k < PLATFORMS; k++) free(r->bytes[k]);
+    free(r->licenses);
 }
 
 /* --- the model -------------------------------------------------------------------------------------- */
@@ -248,6 +253,8 @@ static lw_status pack(const char *path, const lw_description *d, const void *con
             lw_zip_add(zip, name, r.bytes[k], r.sizes[k], true);
         }
         lw_zip_add(zip, "resources/" LW_FMU_CONTENT_NAME, content, size, false);
+        if (r.licenses)
+            lw_zip_add(zip, "documentation/licenses/license.txt", r.licenses, r.licenses_size, false);
         status = lw_zip_close(zip, error);
     }
     clear_runtimes(&r);
