@@ -12,7 +12,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 # tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
-.PHONY: build mpi run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import test-fmu test-derivatives check-layers check-prose check-format format reference docs fuzz fuzz-merge bench bench-peers bench-python \
+.PHONY: build mpi run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import test-fmu fmu-windows test-fmu-windows test-derivatives check-layers check-prose check-format format reference docs fuzz fuzz-merge bench bench-peers bench-python \
 	comparison endurance install deb test-deb dist test-dist setup clean help
 .DEFAULT_GOAL := build
 
@@ -94,6 +94,17 @@ test-import: setup ## imports judged by Pinocchio and MuJoCo (pip fetches them) 
 
 test-fmu: build ## FMUs judged by FMPy (pip fetches it): validated, Model Exchange with CVode, Co-Simulation, against runs
 	@bash tests/fmu/judge build
+
+fmu-windows: setup ## FMUs for Windows too, from now on: their runtime by mingw-w64 (installs it), build/fmu-win64.dll
+	@bash tools/setup --windows
+	@$(CONFIGURE) -B build -DLINKWORK_FMU_WINDOWS=ON
+	@cmake --build build -j $(JOBS) --target linkwork-program
+
+test-fmu-windows: fmu-windows ## the same FMUs on Linux and under Wine (installs it): the same figures
+	@bash tools/setup --wine
+	@$(CONFIGURE) -B build -DLINKWORK_TESTS=ON
+	@cmake --build build -j $(JOBS) --target linkwork-program fmu-probe
+	@ctest --test-dir build --output-on-failure --no-tests=error -R '^fmu/windows$$'
 
 test-derivatives: setup ## derivatives of the accelerations of random trees judged by Pinocchio (pip fetches it)
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
@@ -178,7 +189,8 @@ install: build ## install program, library, headers, CMake and pkg-config files 
 	@cmake --install build --prefix "$(PREFIX)"
 
 deb: setup ## Debian packages of the program and of the library, build-deb/*.deb
-	@cmake -G Ninja -B build-deb -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_MPI=OFF -DCMAKE_INSTALL_PREFIX=/usr \
+	@bash tools/setup --windows
+	@cmake -G Ninja -B build-deb -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=OFF -DLINKWORK_MPI=OFF -DCMAKE_INSTALL_PREFIX=/usr -DLINKWORK_FMU_WINDOWS=ON \
 	    -DLINKWORK_ZSH_FOLDER=zsh/vendor-completions
 	@cmake --build build-deb --target linkwork linkwork-core linkwork-shared linkwork-program linkwork-fmu -j $(JOBS)
 	@cd build-deb && rm -f *.deb && cpack -G DEB && ls -l *.deb
@@ -187,6 +199,7 @@ test-deb: deb ## lints the packages, installs and runs them in a bare Debian
 	@bash tests/package/deb build-deb
 
 dist: build ## a tarball with the program and the libraries it needs beside it, for other Linux systems: build-dist/
+	@bash tools/setup --windows
 	@bash packaging/dist build build-dist
 
 test-dist: dist ## the tarball where there is nothing but glibc

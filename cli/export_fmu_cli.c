@@ -44,10 +44,11 @@ static int write_fmu(const cli_command *command, const cli_model *loaded, const 
     const lw_status status = lw_export_fmu(loaded->spec, name, &options, &error);
     if (status != LW_OK) return cli_fault(command, status, &error);
     cli_shown space;
-    printf("%s: FMI %d.0, %s\n", cli_show(name, &space), options.version,
+    printf("%s: FMI %d.0, %s, for %s\n", cli_show(name, &space), options.version,
            me   ? "Model Exchange"
            : cs ? "Co-Simulation"
-                : "Model Exchange and Co-Simulation");
+                : "Model Exchange and Co-Simulation",
+           lw_fmu_platforms(&options));
     return CLI_DONE;
 }
 

@@ -296,7 +296,7 @@ fmi2Status fmi2DoStep(fmi2Component component, fmi2Real t, fmi2Real h, fmi2Boole
     NEEDS(component);
     (void)no_way_back;
     bool terminated;
-    return (fmi2Status)lw_fmu_step(fmu_of(component), t, h, &terminated);
+    return (fmi2Status)lw_fmu_step(fmu_of(component), t, h, &terminated, NULL, NULL);
 }
 
 fmi2Status fmi2CancelStep(fmi2Component component) {
@@ -305,8 +305,8 @@ fmi2Status fmi2CancelStep(fmi2Component component) {
 
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component component, const fmi2ValueReference vr[], size_t n,
                                        const fmi2Integer order[], const fmi2Real value[]) {
-    (void)vr, (void)order, (void)value;
-    return n == 0 ? fmi2OK : refuse(component, "inputs are held within a step (canInterpolateInputs)");
+    NEEDS(component);
+    return (fmi2Status)lw_fmu_move(fmu_of(component), vr, n, order, value);
 }
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component component, const fmi2ValueReference vr[], size_t n,

@@ -18,6 +18,8 @@ typedef struct instance {
     fmi3InstanceEnvironment environment;
     fmi3LogMessageCallback logger;
     bool talks; /* events are told, not only what goes wrong */
+    fmi3IntermediateUpdateCallback update;
+    bool early; /* The importer lets steps return early. */
 } instance;
 
 typedef struct fmu_state {
@@ -88,12 +90,15 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
                                          size_t count, fmi3InstanceEnvironment environment,
                                          fmi3LogMessageCallback logger,
                                          fmi3IntermediateUpdateCallback update) {
-    (void)name, (void)visible, (void)early, (void)intermediate, (void)update;
-    const char *const lacks = events      ? "Co-Simulation has no event mode here (hasEventMode)"
-                              : count > 0 ? "there are no intermediate updates (providesIntermediateUpdate)"
-                                          : NULL;
-    if (!lacks) return create(token, resources, logging, false, environment, logger);
-    if (logger) logger(environment, fmi3Error, "logStatusError", lacks);
+    (void)name, (void)visible, (void)intermediate, (void)count; /* All variables can be had. */
+    if (!events) {
+        instance *c = create(token, resources, logging, false, environment, logger);
+        if (c) c->update = update, c->early = early;
+        return c;
+    }
+    if (logger)
+        logger(environment, fmi3Error, "logStatusError",
+               "Co-Simulation has no event mode here (hasEventMode)");
     return NULL;
 }
 
@@ -454,6 +459,15 @@ fmi3Status fmi3GetOutputDerivatives(fmi3Instance component, const fmi3ValueRefer
     return n == 0 ? fmi3OK : refuse(component, "derivatives of outputs are not offered");
 }
 
+/* After a step of the integrator: outputs can be had, and the importer may ask to return early. */
+static void tell_update(void *context, double t, double *end) {
+    const instance *c = context;
+    bool wanted = false;
+    double until = t;
+    c->update(c->environment, t, false, true, true, c->early, &wanted, &until);
+    if (wanted && c->early) *end = fmin(*end, fmax(t, until));
+}
+
 /* An event of the model that ends the run is no failure here: there is a place to say it. */
 fmi3Status fmi3DoStep(fmi3Instance component, fmi3Float64 t, fmi3Float64 h, fmi3Boolean no_way_back,
                       fmi3Boolean *event, fmi3Boolean *terminate, fmi3Boolean *early, fmi3Float64 *last) {
@@ -461,9 +475,11 @@ fmi3Status fmi3DoStep(fmi3Instance component, fmi3Float64 t, fmi3Float64 h, fmi3
     (void)no_way_back;
     bool terminated = false;
     const bool had_ended = lw_fmu_terminated(fmu_of(component));
-    const lw_fmu_status status = lw_fmu_step(fmu_of(component), t, h, &terminated);
-    *event = *early = false;
+    instance *c = component;
+    const lw_fmu_status status = lw_fmu_step(c->fmu, t, h, &terminated, c->update ? tell_update : NULL, c);
+    *event = false;
     *terminate = terminated;
-    *last = lw_fmu_time(fmu_of(component));
+    *last = lw_fmu_time(c->fmu);
+    *early = status == LW_FMU_OK && *last < t + h;
     return terminated && !had_ended ? fmi3OK : (fmi3Status)status;
 }

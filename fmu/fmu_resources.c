@@ -23,6 +23,16 @@ enum { PATH = 4096 };
 
 static int hex(char c) { return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10; }
 
+/* C:/..., on Windows: file:///C:/x, and file://C:/x of hosts that forget a slash. */
+static bool has_drive(const char *text) {
+#ifdef _WIN32
+    return isalpha((unsigned char)text[0]) && text[1] == ':';
+#else
+    (void)text;
+    return false;
+#endif
+}
+
 /* The path in a file URI; a text that is none is taken as a path. */
 static void path_of_uri(const char *uri, char *path, size_t size) {
     size_t used = 0;
@@ -30,11 +40,9 @@ static void path_of_uri(const char *uri, char *path, size_t size) {
         uri += 5;
         if (strncmp(uri, "//", 2) == 0) { /* a host, mostly empty, up to the next slash */
             uri += 2;
-            uri += strcspn(uri, "/");
+            if (!has_drive(uri)) uri += strcspn(uri, "/");
         }
-#ifdef _WIN32
-        if (uri[0] == '/' && isalpha((unsigned char)uri[1]) && uri[2] == ':') uri++;
-#endif
+        if (uri[0] == '/' && has_drive(uri + 1)) uri++;
     }
     for (; *uri && used + 1 < size; uri++) {
         const bool coded =
@@ -49,11 +57,16 @@ static void path_of_uri(const char *uri, char *path, size_t size) {
 static bool beside_library(char *path, size_t size) {
     char own[PATH] = "";
 #ifdef _WIN32
+    WCHAR wide[PATH];
     HMODULE module = NULL;
-    if (!GetModuleHandleExA(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
+    LPCWSTR here;
+    void *(*function)(const char *, bool, size_t *, char *, size_t) = fmu_resources_read;
+    memcpy(&here, &function, sizeof here);
+    if (!GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS |
                                 GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT,
-                            (LPCSTR)(void *)&fmu_resources_read, &module) ||
-        GetModuleFileNameA(module, own, sizeof own) == 0)
+                            here, &module) ||
+        GetModuleFileNameW(module, wide, PATH) == 0 ||
+        WideCharToMultiByte(CP_UTF8, 0, wide, -1, own, sizeof own, NULL, NULL) == 0)
         return false;
     for (char *c = own; *c; c++)
         if (*c == '\\') *c = '/';
@@ -73,8 +86,18 @@ static bool beside_library(char *path, size_t size) {
     return (size_t)snprintf(path, size, "%s/resources", own) < size;
 }
 
+/* Both standards give UTF-8, which the C library of Windows takes for the code page of the machine. */
+static FILE *open_file(const char *path) {
+#ifdef _WIN32
+    WCHAR wide[PATH];
+    return MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, PATH) ? _wfopen(wide, L"rb") : NULL;
+#else
+    return fopen(path, "rb");
+#endif
+}
+
 static void *read_whole(const char *path, size_t *length) {
-    FILE *file = fopen(path, "rb");
+    FILE *file = open_file(path);
     unsigned char *bytes = NULL;
     size_t room = 0, used = 0;
     if (!file) return NULL;

@@ -14,8 +14,8 @@ typedef struct lw_fmu_options {
     bool model_exchange, co_simulation; /* which kinds the FMU has: one or both */
     /* Joints whose reactions become outputs, separated by commas; "*": all; NULL: none. */
     const char *reactions;
-    /* The runtime that the FMU carries, fmu-linux64.so; NULL: looked for beside the program and in
-     * ../lib/linkwork from there. */
+    /* The runtime that the FMU carries, fmu-linux64.so, with fmu-win64.dll if that lies in the same folder;
+     * NULL: looked for beside the program and in ../lib/linkwork from there. */
     const char *runtime;
 } lw_fmu_options;
 
@@ -26,6 +26,10 @@ LW_API void lw_fmu_defaults(lw_fmu_options *options);
  * the file cannot be written. options may be NULL. */
 LW_API lw_status lw_export_fmu(const lw_spec *spec, const char *path, const lw_fmu_options *options,
                                lw_error *error);
+
+/* The platforms that an FMU with these options will have libraries for: "64-bit Linux", "64-bit Linux and
+ * Windows"; "": the runtime is not found. options may be NULL. */
+LW_API const char *lw_fmu_platforms(const lw_fmu_options *options);
 
 /* Is a file an FMU that importers will take? From any program, of FMI 2.0 or 3.0: its archive, the rules of
  * its description, and, if it has a library for 64-bit Linux, the calls of an importer in a child process of

@@ -7,6 +7,7 @@
  *
  * Cost     per state a fraction of the call for one state (docs/performance.md).
  */
+#include "core/processor.h"
 #include "core/threads.h"
 #include "dynamics/batch_simd.h"
 #include <linkwork/tree.h>
@@ -71,10 +72,8 @@ static lw_status run(lw_batch *batch, work what, const lw_states *states, double
 }
 
 const lw_batch_simd *lw_batch_simd_widest(void) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f")) return &lw_batch_simd_8;
-    if (__builtin_cpu_supports("avx2")) return &lw_batch_simd_4;
-#endif
+    if (lw_has_avx512()) return &lw_batch_simd_8;
+    if (lw_has_avx2()) return &lw_batch_simd_4;
     return &lw_batch_simd_2;
 }
 

@@ -5,14 +5,12 @@
  */
 #define LANES 2
 #include "dynamics/joint_sincos.h"
+#include "core/processor.h"
 #include "dynamics/joint_sincos_kernel.h"
 
 void lw_joint_sincos(const lw_model *model, const double *q, double *sine, double *cosine) {
-#if defined(__x86_64__)
-    if (model->turn_count > 2 && __builtin_cpu_supports("avx2")) {
+    if (model->turn_count > 2 && lw_has_avx2())
         lw_joint_sincos_4(model->turns, model->turn_count, q, sine, cosine);
-        return;
-    }
-#endif
-    turn_joints(model->turns, model->turn_count, q, sine, cosine);
+    else
+        turn_joints(model->turns, model->turn_count, q, sine, cosine);
 }

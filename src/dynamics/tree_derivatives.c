@@ -14,6 +14,7 @@
  *          (tree_derivatives_kernels.h); the solution O(n^2 depth); no allocation but in create.
  */
 #include "dynamics/tree_derivatives.h"
+#include "core/processor.h"
 #include "model/joint.h"
 
 #include <math.h>
@@ -21,10 +22,8 @@
 #include <string.h>
 
 const lw_tree_simd *lw_tree_simd_widest(void) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return &lw_tree_simd_8;
-    if (__builtin_cpu_supports("avx2")) return &lw_tree_simd_4;
-#endif
+    if (lw_has_avx512()) return &lw_tree_simd_8;
+    if (lw_has_avx2()) return &lw_tree_simd_4;
     return &lw_tree_simd_2;
 }
 

@@ -6,15 +6,14 @@
  * had given them, so that assembly treats them alike. A start value that is set to what it is anyway is no
  * change. Without changes the simulation is the one that `linkwork run` makes of the model, bit by bit.
  *
- * Afterwards Co-Simulation advances the simulation, and Model Exchange uses it from outside
+ * Afterwards Co-Simulation advances the simulation (fmu_steps.c), and Model Exchange uses it from outside
  * (simulation_outside.h).
  *
  * Source   docs/fmu.md.
  * Cost     values: what they depend on, computed once after each change of time, state or input; a step: that
  *          of the simulation. Only set-up and changes of tunable parameters allocate.
  */
-#include "fmu/fmu_instance.h"
-#include "fmu/fmu_derivatives.h"
+#include "fmu/fmu_instance_parts.h"
 #include "core/archive.h"
 #include "core/checksum.h"
 #include "model/signals.h"
@@ -25,33 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct lw_fmu {
-    lw_arena *arena;
-    void *bytes; /* the content */
-    size_t size;
-    uint64_t token; /* a hash of it */
-    lw_fmu_content content;
-    lw_fmu_table table;
-    lw_fmu_log *log;
-    void *context;
-    bool exchange; /* used for Model Exchange */
-    lw_fmu_phase phase;
-    double start, stop, tolerance; /* NAN: not given */
-    bool ended;                    /* an event of the model has ended the run */
-    bool dirty;                    /* The simulation does not know all start values. */
-    /* By variable: start values that have been set, and the ones that would hold otherwise. */
-    bool *given;
-    double *given_values, *own_values;
-    lw_model *model;
-    lw_simulation *simulation;
-    lw_fmu_derivatives *derivatives; /* made when they are asked for, or NULL */
-    bool no_derivatives;             /* They have been asked for, and there are none. */
-    double *inputs, *states, *x;     /* workspaces */
-    /* What has been computed for the present state. */
-    bool fresh, has_outputs, has_reactions, has_rates, has_roots;
-    double *outputs, *reactions, *rates, *roots;
-};
 
 /* --- messages --------------------------------------------------------------------------------------- */
 
@@ -68,7 +40,7 @@ lw_fmu_status lw_fmu_say(lw_fmu *fmu, lw_fmu_status status, const char *format, 
 }
 
 /* What the caller may try again with a shorter step is discarded, everything else is an error. */
-static lw_fmu_status tell(lw_fmu *fmu, lw_status status, const lw_error *error) {
+lw_fmu_status lw_fmu_tell(lw_fmu *fmu, lw_status status, const lw_error *error) {
     if (status == LW_OK) return LW_FMU_OK;
     char text[1024];
     if (error && error->message[0])
@@ -160,6 +132,20 @@ static lw_status compile(const lw_spec *spec, lw_model **model, lw_error *error)
     return status;
 }
 
+/* A runtime without SUNDIALS (that for Windows) lacks adams, bdf and ida. erk has the same accuracy, at more
+ * cost where the model is stiff. */
+static void replace_missing(lw_fmu *fmu, lw_run_options *options) {
+    const char *name = lw_run_integrator(options);
+    if (lw_integrator_find(name)) return;
+    if (!fmu->told_integrator)
+        (void)lw_fmu_say(fmu, LW_FMU_WARNING,
+                         "the integrator %s is not in the FMU's library for this platform: erk takes its "
+                         "place; if it is slow, export the model with rosenbrock and a step",
+                         name);
+    fmu->told_integrator = true;
+    options->integrator = "erk";
+}
+
 static lw_status simulate(lw_fmu *fmu, const lw_model *model, lw_simulation **simulation, lw_error *error) {
     lw_run_options options;
     lw_run_defaults(model, &options);
@@ -180,16 +166,17 @@ static lw_status simulate(lw_fmu *fmu, const lw_model *model, lw_simulation **si
     }
     options.inputs = fmu->inputs, options.states = fmu->states;
     if (fmu->exchange) options.integrator = "erk"; /* It is not called. */
+    if (!fmu->exchange) replace_missing(fmu, &options);
     return lw_simulation_create(model, &options, NULL, simulation, error);
 }
 
 /* Before the simulation may go on with another model, as after a change of a parameter. */
-static void drop_derivatives(lw_fmu *fmu) {
+void lw_fmu_drop_derivatives(lw_fmu *fmu) {
     lw_fmu_derivatives_destroy(fmu->derivatives);
     fmu->derivatives = NULL;
 }
 
-static void forget(lw_fmu *fmu) {
+void lw_fmu_forget(lw_fmu *fmu) {
     fmu->fresh = fmu->has_outputs = fmu->has_reactions = fmu->has_rates = fmu->has_roots = false;
 }
 
@@ -219,18 +206,18 @@ static lw_status rebuild(lw_fmu *fmu, lw_error *error) {
         lw_model_destroy(model);
         return status;
     }
-    drop_derivatives(fmu);
+    lw_fmu_drop_derivatives(fmu);
     lw_simulation_destroy(fmu->simulation);
     lw_model_destroy(fmu->model);
     fmu->simulation = simulation, fmu->model = model;
     fmu->dirty = false;
-    forget(fmu);
+    lw_fmu_forget(fmu);
     return LW_OK;
 }
 
-static lw_fmu_status settle(lw_fmu *fmu) {
+lw_fmu_status lw_fmu_settle(lw_fmu *fmu) {
     lw_error error = {0};
-    return fmu->dirty ? tell(fmu, rebuild(fmu, &error), &error) : LW_FMU_OK;
+    return fmu->dirty ? lw_fmu_tell(fmu, rebuild(fmu, &error), &error) : LW_FMU_OK;
 }
 
 /* --- creation --------------------------------------------------------------------------------------- */
@@ -295,7 +282,7 @@ lw_fmu *lw_fmu_create(const void *content, size_t size, const char *token, bool 
             status = lw_fmu_table_create(fmu->content.spec, fmu->simulation, fmu->content.reactions,
                                          fmu->content.exchange, fmu->content.indicators, &fmu->table, &error);
         if (status == LW_OK && !take_memory(fmu)) status = lw_out_of_memory(&error);
-        answer = tell(fmu, status, &error);
+        answer = lw_fmu_tell(fmu, status, &error);
     }
     if (answer <= LW_FMU_WARNING) answer = keep_own_values(fmu);
     if (answer <= LW_FMU_WARNING) return fmu;
@@ -336,7 +323,7 @@ lw_fmu_status lw_fmu_enter_initialization(lw_fmu *fmu) {
 }
 
 lw_fmu_status lw_fmu_exit_initialization(lw_fmu *fmu) {
-    lw_fmu_status status = settle(fmu);
+    lw_fmu_status status = lw_fmu_settle(fmu);
     if (status <= LW_FMU_WARNING) fmu->phase = fmu->exchange ? LW_FMU_EVENTS : LW_FMU_STEPPING;
     return status;
 }
@@ -352,7 +339,7 @@ lw_fmu_status lw_fmu_reset(lw_fmu *fmu) {
     fmu->start = fmu->stop = fmu->tolerance = NAN;
     fmu->phase = LW_FMU_INSTANTIATED;
     fmu->ended = false;
-    return tell(fmu, rebuild(fmu, &error), &error);
+    return lw_fmu_tell(fmu, rebuild(fmu, &error), &error);
 }
 
 /* --- values ----------------------------------------------------------------------------------------- */
@@ -388,7 +375,7 @@ static lw_fmu_status compute_rates(lw_fmu *fmu) {
     lw_status status = lw_outside_rates(fmu->simulation, fmu->rates, &error);
     fmu->fresh = false; /* The method has left a state of its own in the workspaces. */
     fmu->has_rates = status == LW_OK;
-    return tell(fmu, status, &error);
+    return lw_fmu_tell(fmu, status, &error);
 }
 
 static lw_fmu_status compute_outputs(lw_fmu *fmu) {
@@ -400,7 +387,7 @@ static lw_fmu_status compute_outputs(lw_fmu *fmu) {
                                                      fmu->outputs, &error);
     fmu->fresh = false;
     fmu->has_outputs = status == LW_OK;
-    return tell(fmu, status, &error);
+    return lw_fmu_tell(fmu, status, &error);
 }
 
 static lw_fmu_status compute_reactions(lw_fmu *fmu) {
@@ -409,7 +396,7 @@ static lw_fmu_status compute_reactions(lw_fmu *fmu) {
     lw_status status = lw_simulation_accelerations(fmu->simulation, NULL, fmu->reactions, &error);
     fmu->fresh = false;
     fmu->has_reactions = status == LW_OK;
-    return tell(fmu, status, &error);
+    return lw_fmu_tell(fmu, status, &error);
 }
 
 static void compute_roots(lw_fmu *fmu) {
@@ -475,7 +462,7 @@ static lw_fmu_status get_one(lw_fmu *fmu, const lw_fmu_variable *v, double *valu
 }
 
 lw_fmu_status lw_fmu_get(lw_fmu *fmu, const unsigned *references, size_t count, double *values) {
-    lw_fmu_status status = settle(fmu);
+    lw_fmu_status status = lw_fmu_settle(fmu);
     for (size_t k = 0; k < count && status <= LW_FMU_WARNING; k++) {
         const lw_fmu_variable *v = variable(fmu, references[k]);
         if (!v)
@@ -500,7 +487,7 @@ static lw_fmu_status set_start_value(lw_fmu *fmu, unsigned reference, double val
     fmu->given[reference] = true;
     fmu->given_values[reference] = value;
     fmu->dirty = true;
-    forget(fmu);
+    lw_fmu_forget(fmu);
     return LW_FMU_OK;
 }
 
@@ -514,12 +501,12 @@ static lw_fmu_status set_now(lw_fmu *fmu, const lw_fmu_variable *v, double value
     } else if (v->kind == LW_FMU_PARAMETER && v->tunable && !v->calculated) {
         if (fmu->phase == LW_FMU_CONTINUOUS)
             return lw_fmu_say(fmu, LW_FMU_ERROR, "parameter %s can be set in event mode only", v->name);
-        drop_derivatives(fmu);
+        lw_fmu_drop_derivatives(fmu);
         lw_status status = lw_simulation_set_parameter(s, v->index, value, &error);
-        if (status != LW_OK) return tell(fmu, status, &error);
+        if (status != LW_OK) return lw_fmu_tell(fmu, status, &error);
     } else
         return lw_fmu_say(fmu, LW_FMU_ERROR, "variable %s cannot be set after initialisation", v->name);
-    forget(fmu);
+    lw_fmu_forget(fmu);
     return LW_FMU_OK;
 }
 
@@ -539,31 +526,6 @@ lw_fmu_status lw_fmu_set(lw_fmu *fmu, const unsigned *references, size_t count, 
     return status;
 }
 
-/* --- Co-Simulation ---------------------------------------------------------------------------------- */
-
-lw_fmu_status lw_fmu_step(lw_fmu *fmu, double from, double h, bool *terminated) {
-    lw_simulation *s = fmu->simulation;
-    lw_error error = {0};
-    *terminated = fmu->ended;
-    if (fmu->phase != LW_FMU_STEPPING)
-        return lw_fmu_say(fmu, LW_FMU_ERROR, "a step was asked for outside of step mode");
-    if (fmu->ended) return lw_fmu_say(fmu, LW_FMU_DISCARD, "an event of the model has ended the run");
-    const double t = lw_simulation_time(s), to = from + h;
-    if (!isfinite(to) || h < 0 || fabs(from - t) > 1e-9 * fmax(fmax(fabs(t), fabs(from)), fabs(h)))
-        return lw_fmu_say(fmu, LW_FMU_ERROR, "a step from %.17g by %.17g does not begin at t = %.17g", from,
-                          h, t);
-    drop_derivatives(fmu);
-    lw_status status = to > t ? lw_simulation_advance(s, to, &error) : LW_OK;
-    forget(fmu);
-    if (status == LW_EVENT) {
-        const int event = lw_simulation_model_event(s);
-        fmu->ended = *terminated = true;
-        return lw_fmu_say(fmu, LW_FMU_DISCARD, "event \"%s\" has ended the run at t = %.9g",
-                          event >= 0 ? lw_model_event_name(fmu->model, event) : "?", lw_simulation_time(s));
-    }
-    return tell(fmu, status, &error);
-}
-
 /* --- Model Exchange --------------------------------------------------------------------------------- */
 
 static lw_fmu_status must_exchange(lw_fmu *fmu, size_t count, int needed) {
@@ -571,7 +533,7 @@ static lw_fmu_status must_exchange(lw_fmu *fmu, size_t count, int needed) {
     if (count != (size_t)needed)
         return lw_fmu_say(fmu, LW_FMU_ERROR, "room for %zu numbers was given where there are %d", count,
                           needed);
-    return settle(fmu);
+    return lw_fmu_settle(fmu);
 }
 
 lw_fmu_status lw_fmu_enter_events(lw_fmu *fmu) {
@@ -589,7 +551,7 @@ lw_fmu_status lw_fmu_enter_continuous(lw_fmu *fmu) {
 lw_fmu_status lw_fmu_set_time(lw_fmu *fmu, double t) {
     lw_fmu_status status = must_exchange(fmu, 0, 0);
     if (status > LW_FMU_WARNING) return status;
-    forget(fmu);
+    lw_fmu_forget(fmu);
     if (lw_outside_set_time(fmu->simulation, t) == LW_OK) return LW_FMU_OK;
     return lw_fmu_say(fmu, LW_FMU_ERROR, "%g is no time", t);
 }
@@ -600,7 +562,7 @@ lw_fmu_status lw_fmu_set_states(lw_fmu *fmu, const double *x, size_t count) {
     lw_simulation *s = fmu->simulation;
     memcpy(fmu->x, lw_outside_state(s), (size_t)lw_outside_size(s) * sizeof *x);
     for (size_t i = 0; i < count; i++) fmu->x[fmu->table.place[i]] = x[i];
-    forget(fmu);
+    lw_fmu_forget(fmu);
     if (lw_outside_set_state(s, fmu->x) == LW_OK) return LW_FMU_OK;
     return lw_fmu_say(fmu, LW_FMU_DISCARD, "a state is not finite");
 }
@@ -645,17 +607,17 @@ lw_fmu_status lw_fmu_stepped(lw_fmu *fmu, bool *event) {
     lw_fmu_status status = must_exchange(fmu, 0, 0);
     lw_error error = {0};
     if (status > LW_FMU_WARNING) return status;
-    forget(fmu);
-    return tell(fmu, lw_outside_stepped(fmu->simulation, largest_drift, event, &error), &error);
+    lw_fmu_forget(fmu);
+    return lw_fmu_tell(fmu, lw_outside_stepped(fmu->simulation, largest_drift, event, &error), &error);
 }
 
 lw_fmu_status lw_fmu_events(lw_fmu *fmu, lw_outside_news *news) {
     lw_fmu_status status = must_exchange(fmu, 0, 0);
     lw_error error = {0};
     if (status > LW_FMU_WARNING) return status;
-    drop_derivatives(fmu);
-    status = tell(fmu, lw_outside_event(fmu->simulation, news, &error), &error);
-    forget(fmu);
+    lw_fmu_drop_derivatives(fmu);
+    status = lw_fmu_tell(fmu, lw_outside_event(fmu->simulation, news, &error), &error);
+    lw_fmu_forget(fmu);
     fmu->ended |= news->stop;
     return status;
 }
@@ -675,14 +637,14 @@ bool lw_fmu_is_differentiable(lw_fmu *fmu) { return differentiate(fmu, NULL) == 
 lw_fmu_status lw_fmu_directional(lw_fmu *fmu, const unsigned *unknown, size_t unknowns, const unsigned *known,
                                  size_t knowns, const double *seed, double *sensitivity) {
     lw_error error = {0};
-    lw_fmu_status answer = settle(fmu);
+    lw_fmu_status answer = lw_fmu_settle(fmu);
     if (answer > LW_FMU_WARNING) return answer;
     lw_status status = differentiate(fmu, &error);
     if (status == LW_OK)
         status = lw_fmu_derivatives_along(fmu->derivatives, unknown, unknowns, known, knowns, seed,
                                           sensitivity, &error);
     fmu->fresh = false;
-    return tell(fmu, status, &error);
+    return lw_fmu_tell(fmu, status, &error);
 }
 
 /* --- FMU states ------------------------------------------------------------------------------------- */
@@ -716,7 +678,7 @@ lw_fmu_status lw_fmu_save(lw_fmu *fmu, void *bytes, size_t size) {
     memcpy(at, fmu->given_values, n * sizeof *fmu->given_values), at += n * sizeof *fmu->given_values;
     memcpy(at, fmu->given, n * sizeof *fmu->given), at += n * sizeof *fmu->given;
     const lw_status status = lw_simulation_save(fmu->simulation, at, snapshot);
-    return tell(fmu, status, NULL);
+    return lw_fmu_tell(fmu, status, NULL);
 }
 
 static bool same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
@@ -748,13 +710,13 @@ lw_fmu_status lw_fmu_restore(lw_fmu *fmu, const void *bytes, size_t size) {
         fmu->dirty = true;
         if (!head.dirty) status = rebuild(fmu, &error);
     }
-    drop_derivatives(fmu);
+    lw_fmu_drop_derivatives(fmu);
     if (status == LW_OK && !fmu->dirty)
         status = lw_simulation_restore(fmu->simulation, at, (size_t)head.snapshot, &error);
-    if (status != LW_OK) return tell(fmu, status, &error);
+    if (status != LW_OK) return lw_fmu_tell(fmu, status, &error);
     fmu->phase = (lw_fmu_phase)head.phase;
     fmu->ended = head.ended != 0;
     fmu->simulation->event = head.event;
-    forget(fmu);
+    lw_fmu_forget(fmu);
     return LW_FMU_OK;
 }

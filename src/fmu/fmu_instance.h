@@ -53,8 +53,14 @@ lw_fmu_status lw_fmu_reset(lw_fmu *fmu);
 lw_fmu_status lw_fmu_get(lw_fmu *fmu, const unsigned *references, size_t count, double *values);
 lw_fmu_status lw_fmu_set(lw_fmu *fmu, const unsigned *references, size_t count, const double *values);
 
-/* Co-Simulation: from time `from` by h. terminated: an event of the model has ended the run. */
-lw_fmu_status lw_fmu_step(lw_fmu *fmu, double from, double h, bool *terminated);
+/* Co-Simulation: from time `from` by h. terminated: an event of the model has ended the run. update (may be
+ * NULL) is called after each step of the integrator, with values of then, and may bring the end forward. */
+typedef void lw_fmu_update(void *context, double t, double *end);
+lw_fmu_status lw_fmu_step(lw_fmu *fmu, double from, double h, bool *terminated, lw_fmu_update *update,
+                          void *context);
+/* Derivatives of inputs by time, of orders 1 to 3, at the present time; until the input is set again. */
+lw_fmu_status lw_fmu_move(lw_fmu *fmu, const unsigned *references, size_t count, const int *orders,
+                          const double *values);
 double lw_fmu_time(const lw_fmu *fmu);
 bool lw_fmu_terminated(const lw_fmu *fmu);
 

@@ -5,6 +5,7 @@
  * depend on the processor.
  */
 #include "linalg/dense.h"
+#include "core/processor.h"
 #include "linalg/dense_condition.h"
 #include "linalg/dense_routines.h"
 
@@ -31,12 +32,7 @@ enum limits {
     SVD_LIMIT = LIMIT, /* min(m, n) */
 };
 
-static const lw_dense_routines *own(void) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) return &lw_dense_own_avx2;
-#endif
-    return &lw_dense_own;
-}
+static const lw_dense_routines *own(void) { return lw_has_avx2() ? &lw_dense_own_avx2 : &lw_dense_own; }
 
 static const lw_dense_routines *routines(double size, double limit) {
     const lw_dense_routines *lapack = size > limit ? lw_dense_lapack() : NULL;

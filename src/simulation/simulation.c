@@ -85,6 +85,7 @@ static lw_status create_method(lw_simulation *s, lw_error *error) {
     s->inputs = LW_NEW(s->arena, double, inputs + 1);
     s->first_inputs = LW_NEW(s->arena, double, inputs + 1);
     s->given = LW_NEW(s->arena, bool, inputs + 1);
+    s->moving = LW_NEW(s->arena, lw_moving_input, inputs + 1);
     s->states = LW_NEW(s->arena, double, states + 1);
     s->starts = LW_NEW(s->arena, double, states + 1);
     s->force = (lw_outer_force){.add = options->force,
@@ -491,6 +492,23 @@ lw_status lw_simulation_advance(lw_simulation *s, double t, lw_error *error) {
     return advance(s, t, HUGE_VAL, error);
 }
 
+/* A point of time just behind the present one makes the integrator take its next step, whose end is then
+ * known. */
+lw_status lw_simulation_advance_watched(lw_simulation *s, double t, lw_simulation_watch *watch, void *context,
+                                        lw_error *error) {
+    const double little = 1e-6;
+    while (s->t < t) {
+        lw_status status = LW_OK;
+        if (s->stale || !(s->accepted > s->t))
+            status = advance(s, fmax(s->t + little * (t - s->t), nextafter(s->t, t)), HUGE_VAL, error);
+        const double next = fmin(s->accepted, t);
+        if (status == LW_OK && !s->stale && next > s->t) status = advance(s, next, HUGE_VAL, error);
+        if (status != LW_OK) return status;
+        watch(context, s->t, &t);
+    }
+    return LW_OK;
+}
+
 lw_status lw_simulation_step_to(lw_simulation *s, double t, lw_error *error) {
     return advance(s, t, t, error);
 }
@@ -599,6 +617,7 @@ lw_status lw_simulation_reset(lw_simulation *s, lw_error *error) {
     if (!s) return is_missing(error);
     lw_status status = lw_simulation_tune(s, s->plan.model->parameter_values, error);
     if (status != LW_OK) return status;
+    lw_simulation_hold_inputs(s);
     for (int k = 0; k < lw_model_input_count(s->model); k++) s->inputs[k] = s->first_inputs[k];
     lw_simulation_forget_given(s);
     if (s->integration && s->integrator != s->plan.integrator) {

@@ -88,6 +88,13 @@ typedef struct lw_impact {
     bool next;        /* or after those that are. */
 } lw_impact;
 
+/* An input that is a polynomial in time: its value and its derivatives at the time `since`. */
+enum { LW_INPUT_ORDER = 3 };
+typedef struct lw_moving_input {
+    double since, at[1 + LW_INPUT_ORDER];
+    bool moves;
+} lw_moving_input;
+
 /* Room for what outputs need when the equations of motion are solved; NULL where no output needs it. */
 typedef struct lw_late_values {
     double *vdot, *reactions, *multipliers, *motion_rates;
@@ -111,6 +118,8 @@ struct lw_simulation {
     lw_time_span
         span; /* nor past the end of the span in which it is, with knots of the model at both ends. */
     double *inputs, *first_inputs; /* now, and at the start */
+    lw_moving_input *moving;       /* one per input */
+    bool inputs_move;              /* some of them move: `inputs` are those of the time last seen */
     bool *given;    /* per input: somebody has set it, so that it does not follow its default */
     double *states; /* user states of the state that the method looks at */
     double *starts; /* user states at the start */
@@ -216,6 +225,15 @@ static inline int lw_simulation_works_at(const lw_simulation *s) {
 static inline void lw_simulation_see(const lw_simulation *s, const double *y) {
     for (int k = 0; k < s->model->values.state_count; k++) s->states[k] = y[s->method->state_size + k];
 }
+/* Gives an input that has been set a derivative by time, of order 1 to LW_INPUT_ORDER, at the present time;
+ * the polynomial holds until the input is set again. LW_ERROR_ARGUMENT: it follows its default. */
+lw_status lw_simulation_move_input(lw_simulation *simulation, int input, int order, double value);
+void lw_simulation_hold_inputs(lw_simulation *simulation);
+/* lw_simulation_advance in pieces that end with steps of the integrator, whose bits stay as they are. watch
+ * is called after each, and may bring the end forward, at most to the present time. */
+typedef void lw_simulation_watch(void *context, double t, double *end);
+lw_status lw_simulation_advance_watched(lw_simulation *simulation, double t, lw_simulation_watch *watch,
+                                        void *context, lw_error *error);
 /* Rates of the user states at (t, y), checked; t is the time that forces see. method: that which y belongs
  * to. */
 lw_status lw_simulation_rates(lw_simulation *simulation, lw_method *method, double t, const double *y,
@@ -248,8 +266,12 @@ lw_status lw_simulation_compute_outputs(lw_simulation *simulation, const double 
 static inline double lw_simulation_bound(const lw_simulation *s) {
     return s->span.stop < s->t_stop ? s->span.stop : s->t_stop;
 }
-/* The time that forces and motions see: at a knot that of its side on which the integrator is. */
+/* Inputs that move with time (lw_simulation_move_input) take their values at t. */
+void lw_simulation_take_inputs(const lw_simulation *simulation, double t);
+/* The time that forces and motions see, with the inputs of then: at a knot that of its side on which the
+ * integrator is. */
 static inline double lw_simulation_seen(const lw_simulation *s, double t) {
+    if (s->inputs_move) lw_simulation_take_inputs(s, t);
     return lw_time_within(&s->span, t);
 }
 /* Advances to t or to an event before t, without a step past t_stop. */

@@ -30,7 +30,7 @@ static const char not_begun = '-';
 
 static header header_of(const lw_simulation *s, size_t size) {
     header h = {.magic = "lwstate",
-                .version = 4,
+                .version = 5,
                 .size = (uint32_t)size,
                 .nq = s->model->nq,
                 .nv = s->model->nv,
@@ -52,6 +52,8 @@ static void walk(lw_simulation *s, lw_archive *a) {
     LW_ARCHIVE_MANY(a, s->y, n);
     LW_ARCHIVE_MANY(a, s->inputs, lw_model_input_count(s->model));
     LW_ARCHIVE_MANY(a, s->given, lw_model_input_count(s->model));
+    LW_ARCHIVE_MANY(a, s->moving, lw_model_input_count(s->model));
+    LW_ARCHIVE_ONE(a, s->inputs_move);
     LW_ARCHIVE_MANY(a, s->shown, s->model->nq);
     LW_ARCHIVE_ONE(a, s->t_stop);
     LW_ARCHIVE_ONE(a, s->span);

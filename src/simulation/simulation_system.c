@@ -197,6 +197,7 @@ static lw_status system_step(lw_system *base, double t, double h, const double *
     const int n = lw_simulation_books(s);
     lw_power work;
     lw_status status = look_around((lw_simulation_system *)base, t, y, error);
+    if (s->inputs_move) lw_simulation_take_inputs(s, t + 0.5 * h); /* of second order, as the steps are */
     if (status == LW_OK && own) status = lw_simulation_half_before(s, t, h, y, next, error);
     if (status == LW_OK) status = method->formulation->step(method, t, h, y, next, &work, error);
     if (status == LW_OK && own) status = lw_simulation_half_after(s, t, h, next, error);

@@ -23,11 +23,48 @@
 
 /* --- inputs --------------------------------------------------------------------------------------- */
 
+/* Those that move with time take their values at t. */
+void lw_simulation_take_inputs(const lw_simulation *s, double t) {
+    for (int k = 0; k < lw_model_input_count(s->model); k++) {
+        const lw_moving_input *m = &s->moving[k];
+        const double x = t - m->since;
+        if (m->moves) s->inputs[k] = m->at[0] + x * (m->at[1] + x / 2 * (m->at[2] + x / 3 * m->at[3]));
+    }
+}
+
+/* From now on an input has the value that it has at present. */
+static void hold(lw_simulation *s, int input) {
+    if (!s->moving[input].moves) return;
+    lw_simulation_take_inputs(s, s->t);
+    s->moving[input].moves = s->inputs_move = false;
+    s->stale = true;
+    for (int k = 0; k < lw_model_input_count(s->model); k++) s->inputs_move |= s->moving[k].moves;
+}
+
+void lw_simulation_hold_inputs(lw_simulation *s) {
+    for (int k = 0; k < lw_model_input_count(s->model); k++) hold(s, k);
+}
+
+lw_status lw_simulation_move_input(lw_simulation *s, int input, int order, double value) {
+    if (!s || input < 0 || input >= lw_model_input_count(s->model) || order < 1 || order > LW_INPUT_ORDER ||
+        !isfinite(value) || !isfinite(s->inputs[input]))
+        return LW_ERROR_ARGUMENT;
+    lw_moving_input *m = &s->moving[input];
+    if (!m->moves && value == 0) return LW_OK;
+    lw_simulation_take_inputs(s, s->t);
+    if (!m->moves || m->since != s->t)
+        *m = (lw_moving_input){.since = s->t, .at = {s->inputs[input]}, .moves = true};
+    m->at[order] = value;
+    s->inputs_move = s->stale = true;
+    return LW_OK;
+}
+
 lw_status lw_simulation_set_input(lw_simulation *s, int input, double value) {
     if (!s || input < 0 || input >= lw_model_input_count(s->model)) return LW_ERROR_ARGUMENT;
     const bool to_default = isnan(value) && isnan(s->model->input_defaults[input]);
     if (!isfinite(value) && !to_default) return LW_ERROR_ARGUMENT;
     s->given[input] = true;
+    hold(s, input);
     if (s->inputs[input] == value || (to_default && isnan(s->inputs[input]))) return LW_OK;
     s->inputs[input] = value;
     s->stale = true;
@@ -57,7 +94,9 @@ lw_status lw_simulation_set_inputs(lw_simulation *s, const double *values) {
 }
 
 double lw_simulation_input(const lw_simulation *s, int input) {
-    return s && input >= 0 && input < lw_model_input_count(s->model) ? s->inputs[input] : NAN;
+    if (!s || input < 0 || input >= lw_model_input_count(s->model)) return NAN;
+    if (s->inputs_move) lw_simulation_take_inputs(s, s->t);
+    return s->inputs[input];
 }
 
 /* --- user states ---------------------------------------------------------------------------------- */

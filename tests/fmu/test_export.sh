@@ -63,3 +63,27 @@ refused 'steps of its own' "$here/director.yaml"
 sed 's/^run:.*//' "$pendulum" >"$here/lagrange.yaml"
 echo 'run: {end: 1, method: lagrange}' >>"$here/lagrange.yaml"
 refused 'not those of the joints' "$here/lagrange.yaml" --kind me
+
+# --- units of what the model file gives with units, in SI
+"$linkwork" export fmu "$source/problems/cart_pole/model.yaml" --out "$here/a.fmu" >/dev/null
+python3 - "$here/a.fmu" <<'PYTHON'
+import os
+import sys
+import xml.etree.ElementTree as tree
+import zipfile
+
+terms = zipfile.ZipFile(sys.argv[1]).read("documentation/licenses/license.txt").decode()
+assert "Apache License" in terms
+assert "Lawrence Livermore" in terms or not os.path.exists("/usr/share/doc/libsundials-dev/copyright")
+root = tree.fromstring(zipfile.ZipFile(sys.argv[1]).read("modelDescription.xml"))
+units = {v.get("name"): v.find("Real").get("unit") for v in root.iter("ScalarVariable")}
+wanted = {"push": "N", "l": "m", "b": "N s/m", "Jp": "kg m^2", "k4": None, "rail.q": "m", "pivot.v": "rad/s"}
+assert {name: units[name] for name in wanted} == wanted, units
+PYTHON
+
+# --- the same bytes wherever the model lies
+mkdir "$here/elsewhere"
+cp "$source"/problems/car/*.yaml "$here/elsewhere"
+"$linkwork" export fmu "$source/problems/car/model.yaml" --out "$here/a.fmu" >/dev/null
+(cd "$here/elsewhere" && "$linkwork" export fmu model.yaml --out "$here/b.fmu" >/dev/null)
+cmp "$here/a.fmu" "$here/b.fmu" || fail "the folder of a model is in its FMU"

@@ -449,6 +449,108 @@ static void test_stop_defaults_and_names(void **state) {
     remove(path);
 }
 
+/* --- within communication steps ------------------------------------------------------------------------ */
+
+/* A mass of 2 kg on a rail without gravity under a force that is an input. */
+static const char pushed[] = "linkwork: 1\n"
+                             "inputs: {push: 0 N}\n"
+                             "bodies: {load: {mass: 2, inertia: [1, 1, 1]}}\n"
+                             "joints: {rail: {type: prismatic, between: [ground, load], axis: [1, 0, 0]}}\n"
+                             "gravity: [0, 0, 0]\n"
+                             "forces: {pull: {type: drive, joint: rail, force: push}}\n"
+                             "run: {end: 2 s, tolerance: 1e-10, integrator: %s}\n";
+
+static void write_pushed(const char *path, const char *integrator) {
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, pushed, integrator);
+    fclose(file);
+}
+
+/* push = 1 + t - 6 t^2 + 4 t^3: x = (t^2/2 + t^3/6 - t^4/2 + t^5/5)/2, exact with the derivatives at each
+ * communication point, in steps of any length; the state in the middle comes back to the last bit. */
+static void test_inputs_move(void **state) {
+    (void)state;
+    static const char *const integrators[] = {"erk", "bdf", "rk4, step: 1e-3", "rosenbrock, step: 1e-3"};
+    char path[300];
+    snprintf(path, sizeof path, "fmu-pushed-%d.yaml", (int)getpid());
+    for (int k = 0; k < 4; k++) {
+        importer fmu;
+        importer_instance i;
+        double x[2], value;
+        void *kept = NULL;
+        write_pushed(path, integrators[k]);
+        importer_open(&fmu, path, 2, NULL);
+        const unsigned push = importer_reference(&fmu, "push"), rail = importer_reference(&fmu, "rail.q");
+        assert_true(importer_instantiate(&fmu, false, &i));
+        assert_int_equal(importer_move(&i, push, 1, 1), 1); /* too early: a warning */
+        assert_int_equal(importer_enter(&i, 0, NAN, NAN), 0);
+        assert_int_equal(importer_exit(&i), 0);
+        assert_int_equal(importer_move(&i, push, 4, 1), 3);
+        assert_int_equal(importer_move(&i, rail, 1, 1), 3);
+        for (int again = 0; again < 2; again++) {
+            for (int n = again ? 2 : 0; n < 4; n++) {
+                bool ended;
+                const double t = 0.25 * n;
+                if (n == 2 && !again) assert_int_equal(importer_save(&i, &kept), 0);
+                assert_int_equal(importer_set(&i, push, 1 + t - 6 * t * t + 4 * t * t * t), 0);
+                assert_int_equal(importer_move(&i, push, 1, 1 - 12 * t + 12 * t * t), 0);
+                assert_int_equal(importer_move(&i, push, 2, -12 + 24 * t), 0);
+                assert_int_equal(importer_move(&i, push, 3, 24), 0);
+                assert_int_equal(importer_step(&i, t, 0.1, &ended), 0);
+                assert_int_equal(importer_step(&i, t + 0.1, 0.15, &ended), 0); /* It goes on. */
+            }
+            assert_int_equal(importer_get(&i, rail, &x[again]), 0);
+            assert_int_equal(importer_get(&i, push, &value), 0);
+            assert_true(fabs(value) < 1e-12); /* 1 + 1 - 6 + 4 */
+            if (!again) assert_int_equal(importer_restore(&i, kept), 0);
+        }
+        print_message("moving input, %s: off by %.2g\n", integrators[k], fabs(x[0] - 11.0 / 60));
+        assert_true(fabs(x[0] - 11.0 / 60) < 1e-8);
+        assert_memory_equal(&x[0], &x[1], sizeof x[0]);
+        importer_forget(&i, &kept);
+        importer_free(&i);
+        importer_close(&fmu);
+    }
+    remove(path);
+}
+
+/* Updates at the ends of the integrator's steps leave the bits as they are; a step can be ended at one of
+ * them, or at a time between. */
+static void test_updates_and_early_return(void **state) {
+    (void)state;
+    importer fmu;
+    importer_instance i, other;
+    bool early = true, ended;
+    double last = 0, value = 0, truth = 0;
+    open_problem(&fmu, "four_bar", 3);
+    importer_updates u = {.reference = importer_reference(&fmu, "A.q")};
+    assert_true(importer_instantiate_watched(&fmu, &u, &i) && importer_instantiate(&fmu, false, &other));
+    assert_int_equal(importer_enter(&i, 0, NAN, NAN) + importer_enter(&other, 0, NAN, NAN), 0);
+    assert_int_equal(importer_exit(&i) + importer_exit(&other), 0);
+    assert_int_equal(importer_step_watched(&i, 0, 0.5, &early, &last), 0);
+    assert_int_equal(importer_step(&other, 0, 0.5, &ended), 0);
+    assert_true(u.count > 3 && u.t == 0.5 && last == 0.5 && !early);
+    assert_int_equal(importer_get(&other, u.reference, &truth), 0);
+    assert_memory_equal(&u.value, &truth, sizeof truth);
+    u = (importer_updates){.reference = u.reference, .most = 2};
+    assert_int_equal(importer_step_watched(&i, 0.5, 0.5, &early, &last), 0);
+    assert_true(u.count == 2 && early && last == u.t && last > 0.5 && last < 1);
+    assert_int_equal(importer_step(&other, 0.5, last - 0.5, &ended), 0);
+    assert_int_equal(importer_get(&other, u.reference, &truth), 0);
+    assert_memory_equal(&u.value, &truth, sizeof truth);
+    const double from = last;
+    u = (importer_updates){.reference = u.reference, .until = 0.875};
+    assert_int_equal(importer_step_watched(&i, from, 1 - from, &early, &last), 0);
+    assert_true(early && last == 0.875);
+    assert_int_equal(importer_step(&other, from, 0.875 - from, &ended), 0);
+    assert_int_equal(importer_get(&other, u.reference, &truth), 0);
+    assert_int_equal(importer_get(&i, u.reference, &value), 0);
+    assert_memory_equal(&value, &truth, sizeof truth);
+    importer_free(&i), importer_free(&other);
+    importer_close(&fmu);
+}
+
 /* --- failures --------------------------------------------------------------------------------------- */
 
 static void test_failures_are_told(void **state) {
@@ -552,6 +654,8 @@ int main(void) {
         cmocka_unit_test(test_start_values_hold),
         cmocka_unit_test(test_changes_are_those_of_the_model),
         cmocka_unit_test(test_stop_defaults_and_names),
+        cmocka_unit_test(test_inputs_move),
+        cmocka_unit_test(test_updates_and_early_return),
         cmocka_unit_test(test_failures_are_told),
         cmocka_unit_test(test_eight_instances_on_four_threads),
         cmocka_unit_test(test_loads_a_hundred_times),

@@ -26,6 +26,15 @@ typedef struct importer {
     int states, indicators;
 } importer;
 
+/* Without a test around it (fmu_calls.c): reads token, identifier and numbers from the description that is
+ * there; loads a library with all functions of both standards, or says in fault why not. */
+bool importer_describe(importer *fmu);
+bool importer_load_library(importer *fmu, const char *path, char *fault, size_t size);
+bool importer_unload_library(importer *fmu);
+/* The element of a variable in the description; NULL: there is none. An attribute from there on, before end. */
+const char *importer_variable(const importer *fmu, const char *name);
+bool importer_attribute(const char *from, const char *end, const char *name, char *value, size_t size);
+
 /* Exports a model file as an FMU with the runtime of this build, unpacks it below the working folder, and loads
  * it. settings: "name=value" with commas between, or NULL. Fails the test if that cannot be done. */
 void importer_open(importer *fmu, const char *model, int version, const char *settings);
@@ -46,6 +55,7 @@ typedef struct importer_instance {
     fmi2CallbackFunctions callbacks;
     int messages;
     char last[512]; /* message */
+    struct importer_updates *updates;
 } importer_instance;
 
 bool importer_instantiate(const importer *fmu, bool exchange, importer_instance *instance);
@@ -55,6 +65,19 @@ int importer_enter(importer_instance *i, double start, double stop, double toler
 int importer_exit(importer_instance *i);
 int importer_get(importer_instance *i, unsigned reference, double *value);
 int importer_set(importer_instance *i, unsigned reference, double value);
+/* FMI 2.0: the derivative of an input by time. */
+int importer_move(importer_instance *i, unsigned reference, int order, double value);
+/* FMI 3.0: an instance of Co-Simulation with intermediate updates; those steps return early after `most`
+ * updates, or at the time `until` if that is more than 0. */
+typedef struct importer_updates {
+    importer_instance *instance;
+    unsigned reference; /* of a variable to read in each, */
+    double t, value;    /* and what it was */
+    int count, most;
+    double until;
+} importer_updates;
+bool importer_instantiate_watched(const importer *fmu, importer_updates *updates, importer_instance *i);
+int importer_step_watched(importer_instance *i, double t, double h, bool *early, double *last);
 int importer_step(importer_instance *i, double t, double h, bool *terminated);
 int importer_save(importer_instance *i, void **state);
 int importer_restore(importer_instance *i, void *state);

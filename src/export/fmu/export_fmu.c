@@ -1,12 +1,14 @@
 /* export_fmu.c - a mechanism as an FMU: a ZIP archive of the description, the runtime and the model.
  *
  *     modelDescription.xml
- *     binaries/linux64/ID.so, in FMI 3.0 binaries/x86_64-linux/ID.so
+ *     binaries/linux64/ID.so       in FMI 3.0 binaries/x86_64-linux/ID.so
+ *     binaries/win64/ID.dll        in FMI 3.0 binaries/x86_64-windows/ID.dll; where that runtime is there
  *     resources/model.linkwork     the spec as bytes (src/fmu/fmu_content.c)
+ *     documentation/licenses/license.txt
  *
- * The runtime is the same for all models and needs no compiler here; it is a shared object of its own, built
- * and installed with the program. The method is chosen here and entered in the spec, so that the FMU's states
- * and indicators are those of the description on every machine.
+ * The runtime is the same for all models and needs no compiler here; it is a shared object of its own for
+ * each platform, built and installed with the program. The method is chosen here and entered in the spec, so
+ * that the FMU's states and indicators are those of the description on every machine.
  *
  * Source   docs/fmu.md.
  * Cost     two starts of a run, and the bytes of the runtime.
@@ -15,6 +17,7 @@
 #include "core/core.h"
 #include "export/fmu/model_description.h"
 #include "export/fmu/zip_writer.h"
+#include "model/spec/spec_storage.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -28,7 +31,14 @@
 #endif
 
 enum { PATH = 4096, LARGEST = 64 << 20 };
-static const char runtime_name[] = "fmu-linux64.so";
+
+/* The platforms, the first of which every FMU has: their names in FMI 2.0 and 3.0, and their libraries. */
+static const struct platform {
+    const char *folders[2], *suffix, *runtime;
+} platforms[] = {{{"linux64", "x86_64-linux"}, "so", "fmu-linux64.so"},
+                 {{"win64", "x86_64-windows"}, "dll", "fmu-win64.dll"}};
+enum { PLATFORMS = sizeof platforms / sizeof platforms[0] };
+static const char *const runtime_name = "fmu-linux64.so";
 
 void lw_fmu_defaults(lw_fmu_options *options) {
     if (options) *options = (lw_fmu_options){.version = 2, .model_exchange = true, .co_simulation = true};
@@ -69,17 +79,7 @@ static bool find_runtime(char path[PATH]) {
     return near_file(path);
 }
 
-static unsigned char *read_runtime(const char *given, size_t *size, lw_error *error) {
-    char path[PATH];
-    if (given && strlen(given) < PATH)
-        memcpy(path, given, strlen(given) + 1);
-    else if (!find_runtime(path)) {
-        lw_fail(error, LW_ERROR_FILE, NULL,
-                "install Linkwork (make install), or build the target linkwork-fmu beside the program",
-                "the runtime of FMUs, %s, was not found beside the program nor in ../" LW_LIBDIR "/linkwork",
-                runtime_name);
-        return NULL;
-    }
+static unsigned char *read_file(const char *path, size_t *size, lw_error *error) {
     FILE *file = fopen(path, "rb");
     unsigned char *bytes = NULL;
     long length = -1;
@@ -93,6 +93,58 @@ static unsigned char *read_runtime(const char *given, size_t *size, lw_error *er
     if (!bytes) lw_fail(error, LW_ERROR_FILE, NULL, "install Linkwork again", "%s cannot be read", path);
     *size = bytes ? (size_t)length : 0;
     return bytes;
+}
+
+typedef struct runtimes {
+    unsigned char *bytes[PLATFORMS]; /* NULL: that platform's is not there */
+    size_t sizes[PLATFORMS];
+    unsigned char *licenses; /* the terms of what they are linked from; NULL: not there */
+    size_t licenses_size;
+} runtimes;
+
+static bool find_first(const char *given, char path[PATH], lw_error *error) {
+    if (given && strlen(given) < PATH)
+        memcpy(path, given, strlen(given) + 1);
+    else if (!find_runtime(path)) {
+        lw_fail(error, LW_ERROR_FILE, NULL,
+                "install Linkwork (make install), or build the target linkwork-fmu beside the program",
+                "the runtime of FMUs, %s, was not found beside the program nor in ../" LW_LIBDIR "/linkwork",
+                runtime_name);
+        return false;
+    }
+    return true;
+}
+
+/* The runtimes for other platforms lie beside the first: path becomes that of another file there. */
+static bool find_other(char path[PATH], const char *name) {
+    char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    if ((size_t)(last - path) + strlen(name) >= PATH) return false;
+    memcpy(last, name, strlen(name) + 1);
+    return access(path, F_OK) == 0;
+}
+
+static bool read_runtimes(const char *given, runtimes *r, lw_error *error) {
+    char path[PATH];
+    *r = (runtimes){0};
+    if (!find_first(given, path, error)) return false;
+    for (int k = 0; k < PLATFORMS; k++) {
+        if (k > 0 && !find_other(path, platforms[k].runtime)) continue;
+        r->bytes[k] = read_file(path, &r->sizes[k], error);
+        if (!r->bytes[k]) return false;
+    }
+    if (find_other(path, "fmu-licenses.txt")) r->licenses = read_file(path, &r->licenses_size, NULL);
+    return true;
+}
+
+const char *lw_fmu_platforms(const lw_fmu_options *options) {
+    char path[PATH];
+    if (!find_first(options ? options->runtime : NULL, path, NULL)) return "";
+    return find_other(path, platforms[1].runtime) ? "64-bit Linux and Windows" : "64-bit Linux";
+}
+
+static void clear_runtimes(runtimes *r) {
+    for (int k = 0; k < PLATFORMS; k++) free(r->bytes[k]);
+    free(r->licenses);
 }
 
 /* --- the model -------------------------------------------------------------------------------------- */
@@ -127,6 +179,18 @@ static void make_identifier(const char *name, char *text, size_t size) {
     if (used == 0) snprintf(text, size, "model");
 }
 
+/* Messages of the FMU name the files of the model without the folder in which they lie here, so that the same
+ * model gives the same bytes wherever it is exported. */
+static void forget_folder(lw_spec *spec) {
+    const char *slash = strrchr(spec->file, '/');
+    const size_t length = slash ? (size_t)(slash + 1 - spec->file) : 0;
+    for (size_t k = 0; k < spec->part_count; k++) {
+        const char **file = &spec->parts[k].file;
+        if (*file && strncmp(*file, spec->file, length) == 0) *file += length;
+    }
+    spec->file += length;
+}
+
 /* The spec again, with the method that a run takes. */
 static lw_status fix_method(const lw_spec *spec, const lw_fmu_options *options, lw_fmu_content *content,
                             lw_error *error) {
@@ -139,7 +203,9 @@ static lw_status fix_method(const lw_spec *spec, const lw_fmu_options *options, 
     status = lw_spec_save(spec, bytes, size, NULL);
     if (status == LW_OK) status = lw_spec_load(bytes, size, &content->spec, error);
     free(bytes);
-    if (status == LW_OK) status = compile(content->spec, &model, error);
+    if (status == LW_OK)
+        status = compile(content->spec, &model, error); /* Faults here have the whole path. */
+    if (status == LW_OK) forget_folder(content->spec);
     if (status == LW_OK) {
         lw_run_options run;
         lw_run_defaults(model, &run);
@@ -172,21 +238,26 @@ static void keep_message(void *context, lw_fmu_status status, const char *catego
 
 static lw_status pack(const char *path, const lw_description *d, const void *content, size_t size,
                       const lw_fmu_options *options, lw_error *error) {
-    size_t length = 0, runtime_size = 0;
+    size_t length = 0;
+    runtimes r = {0};
     char name[128];
     char *xml = lw_description_write(d, &length, error);
-    unsigned char *runtime = xml ? read_runtime(options->runtime, &runtime_size, error) : NULL;
-    lw_zip *zip = runtime ? lw_zip_open(path, error) : NULL;
+    lw_zip *zip = xml && read_runtimes(options->runtime, &r, error) ? lw_zip_open(path, error) : NULL;
     lw_status status = zip ? LW_OK : LW_ERROR_FILE;
     if (zip) {
         lw_zip_add(zip, "modelDescription.xml", xml, length, false);
-        snprintf(name, sizeof name, "binaries/%s/%s.so", d->version == 2 ? "linux64" : "x86_64-linux",
-                 d->identifier);
-        lw_zip_add(zip, name, runtime, runtime_size, true);
+        for (int k = 0; k < PLATFORMS; k++) {
+            if (!r.bytes[k]) continue;
+            snprintf(name, sizeof name, "binaries/%s/%s.%s", platforms[k].folders[d->version - 2],
+                     d->identifier, platforms[k].suffix);
+            lw_zip_add(zip, name, r.bytes[k], r.sizes[k], true);
+        }
         lw_zip_add(zip, "resources/" LW_FMU_CONTENT_NAME, content, size, false);
+        if (r.licenses)
+            lw_zip_add(zip, "documentation/licenses/license.txt", r.licenses, r.licenses_size, false);
         status = lw_zip_close(zip, error);
     }
-    free(runtime);
+    clear_runtimes(&r);
     free(xml);
     return status;
 }
@@ -223,6 +294,7 @@ lw_status lw_export_fmu(const lw_spec *spec, const char *path, const lw_fmu_opti
                                             .co_simulation = options->co_simulation,
                                             .identifier = identifier,
                                             .token = token,
+                                            .spec = spec,
                                             .model = model,
                                             .fmu = fmu};
         status = pack(path, &description, bytes, size, options, error);

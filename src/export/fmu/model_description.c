@@ -15,6 +15,7 @@
 #include "export/fmu/model_description.h"
 #include "expression/units.h"
 #include "io/number.h"
+#include "model/spec/spec_storage.h"
 #include <linkwork/version.h>
 
 #include <math.h>
@@ -112,12 +113,37 @@ static void put_unit(writer *w, const char *name) {
     put(w, "/></Unit>\n");
 }
 
+/* The SI unit of what a parameter or input measures, as far as the model file says it; else "". A frequency
+ * and an angular speed differ by the radian alone, a torque and a stiffness of turning do so too. */
+static const char *unit_of_meaning(const lw_meaning *m) {
+    const char *found = "";
+    if (m->kind != LW_MEANING_SURE) return "";
+    for (int k = LW_ANGLE; k < LW_QUANTITIES; k++) {
+        const lw_meaning of = lw_quantity_meaning((lw_quantity)k, LW_MEANING_SURE);
+        const bool plain = of.length == 0 && of.mass == 0 && of.time == 0;
+        if (!lw_meaning_same(m, &of) || (plain && m->angle != of.angle)) continue;
+        if (m->angle == of.angle) return lw_quantity_unit((lw_quantity)k);
+        if (!found[0]) found = lw_quantity_unit((lw_quantity)k);
+    }
+    return m->angle == 0 && strcmp(found, "rad/s") == 0 ? "1/s" : found;
+}
+
+static const char *unit_of(const writer *w, int variable) {
+    const lw_fmu_variable *v = &w->table->variables[variable];
+    const lw_spec *spec = w->d->spec;
+    const size_t k = (size_t)v->index;
+    if (v->kind == LW_FMU_PARAMETER && k < spec->parameter_count)
+        return unit_of_meaning(&spec->parameters[k].meaning);
+    if (v->kind == LW_FMU_INPUT && k < spec->input_count) return unit_of_meaning(&spec->inputs[k].meaning);
+    return v->unit;
+}
+
 static void put_units(writer *w) {
     bool any = false;
     for (int k = 0; k < w->table->count; k++) {
-        const char *unit = w->table->variables[k].unit;
+        const char *unit = unit_of(w, k);
         bool new = unit[0] != '\0';
-        for (int i = 0; i < k && new; i++) new = strcmp(w->table->variables[i].unit, unit) != 0;
+        for (int i = 0; i < k && new; i++) new = strcmp(unit_of(w, i), unit) != 0;
         if (!new) continue;
         if (!any) put(w, "  <UnitDefinitions>\n");
         any = true;
@@ -227,9 +253,11 @@ static bool put_variable(writer *w, int k, lw_error *error) {
     put_text(w, "variability", r.variability);
     if (r.initial) put_text(w, "initial", r.initial);
     if (two) put(w, "><Real");
-    if (v->unit[0]) put_text(w, "unit", v->unit);
+    const char *unit = unit_of(w, k);
+    if (unit[0]) put_text(w, "unit", unit);
     if (v->kind == LW_FMU_RATE) put_integer(w, "derivative", reference(w, w->table->states[v->index]));
     if (r.start) put_number(w, "start", start);
+    if (!two && w->d->co_simulation && r.output) put_text(w, "intermediateUpdate", "true");
     put(w, two ? "/></ScalarVariable>\n" : "/>\n");
     return true;
 }
@@ -278,6 +306,11 @@ static void put_kind(writer *w, const char *name, bool exchange) {
     put_text(w, "modelIdentifier", w->d->identifier);
     if (exchange && !two) put_text(w, "needsCompletedIntegratorStep", "true");
     if (!exchange) put_text(w, "canHandleVariableCommunicationStepSize", "true");
+    if (!exchange && two) put_text(w, "canInterpolateInputs", "true");
+    if (!exchange && !two) {
+        put_text(w, "canReturnEarlyAfterIntermediateUpdate", "true");
+        put_text(w, "providesIntermediateUpdate", "true");
+    }
     put_text(w, two ? "canGetAndSetFMUstate" : "canGetAndSetFMUState", "true");
     put_text(w, two ? "canSerializeFMUstate" : "canSerializeFMUState", "true");
     if (lw_fmu_is_differentiable(w->d->fmu))

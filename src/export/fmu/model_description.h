@@ -10,6 +10,7 @@ typedef struct lw_description {
     int version;
     bool exchange, co_simulation;
     const char *identifier, *token;
+    const lw_spec *spec; /* as read, with what parameters and inputs measure */
     const lw_model *model;
     lw_fmu *fmu; /* an instance, for the start values */
 } lw_description;

@@ -3,6 +3,7 @@
  * Vectors run the passes once, with the base rows (rcr_rows.c). So a base has to exist, and its result must
  * not need corrections.
  */
+#include "core/processor.h"
 #include "formulations/common/method_simd.h"
 #include "formulations/rcr/rcr_simd.h"
 
@@ -15,10 +16,8 @@ typedef struct simd_rcr {
 } simd_rcr;
 
 static const lw_rcr_simd *widest(void) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return &lw_rcr_simd_8;
-    if (__builtin_cpu_supports("avx2")) return &lw_rcr_simd_4;
-#endif
+    if (lw_has_avx512()) return &lw_rcr_simd_8;
+    if (lw_has_avx2()) return &lw_rcr_simd_4;
     return &lw_rcr_simd_2;
 }
 

@@ -25,6 +25,7 @@
 #define PACK 2
 #include "formulations/rcr/rcr_solve_kernels.h"
 
+#include "core/processor.h"
 #include "model/joint.h"
 
 lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const lw_loop_constraints *loops,
@@ -86,20 +87,14 @@ void lw_rcr_system_select(lw_rcr_system *s, const lw_selection *x) {
 }
 
 void lw_rcr_system_start(lw_rcr_system *s, const lw_subject *subject) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) {
+    if (lw_has_avx2())
         lw_rcr_system_start_4(s, subject);
-        return;
-    }
-#endif
-    start(s, subject);
+    else
+        start(s, subject);
 }
 
 lw_status lw_rcr_system_run(lw_rcr_system *s, const lw_subject *subject, lw_error *error) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) return lw_rcr_system_run_4(s, subject, error);
-#endif
-    return run(s, subject, error);
+    return lw_has_avx2() ? lw_rcr_system_run_4(s, subject, error) : run(s, subject, error);
 }
 
 double lw_rcr_system_cancellation(const lw_rcr_system *s) {

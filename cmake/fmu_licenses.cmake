@@ -1,0 +1,18 @@
+# fmu-licenses.txt, which every FMU carries: whoever passes on an FMU passes on what its libraries are linked from. Taken from
+# where Debian keeps the terms of its packages.
+file(READ ${CMAKE_SOURCE_DIR}/LICENSE terms)
+set(licenses "The libraries of this FMU are Linkwork, under the following terms, with parts of the packages below.\n${terms}")
+set(packages)
+if(fmu_sundials)
+    list(APPEND packages libsundials-dev)
+endif()
+if(LINKWORK_FMU_WINDOWS)
+    list(APPEND packages mingw-w64-common)
+endif()
+foreach(package ${packages})
+    if(EXISTS /usr/share/doc/${package}/copyright)
+        file(READ /usr/share/doc/${package}/copyright terms)
+        string(APPEND licenses "\n\n--- ${package}\n\n${terms}")
+    endif()
+endforeach()
+file(WRITE ${CMAKE_BINARY_DIR}/fmu-licenses.txt "${licenses}")
