@@ -320,13 +320,13 @@ static lw_status iterate(search *s, lw_error *error) {
 
 static lw_status create(search *s, lw_error *error) {
     lw_error reason = {0};
-    lw_status status = lw_linear_create(&s->work, s->model, &s->options, &reason);
+    lw_status status = lw_linear_create(&s->work, s->model, &s->options, false, &reason);
     if (status == LW_ERROR_UNSUPPORTED && lw_moves_no_mass(s->model)) {
         lw_linear_destroy(&s->work);
         s->work = (lw_linear_work){0};
         status = lw_lend_rotors(s->model, &s->lent, error);
         if (status == LW_OK) s->model = s->lent, s->options.method = "auto";
-        if (status == LW_OK) status = lw_linear_create(&s->work, s->model, &s->options, error);
+        if (status == LW_OK) status = lw_linear_create(&s->work, s->model, &s->options, false, error);
     } else if (status != LW_OK && error)
         *error = reason;
     if (status != LW_OK) return status;

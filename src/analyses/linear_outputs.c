@@ -41,8 +41,10 @@ static lw_status show(displacement *d, int j, double h, lw_error *error) {
     const int nv = model->nv, ns = model->values.state_count, ni = model->values.input_count, n = w->n;
     memcpy(d->moved_q, d->q, (size_t)model->nq * sizeof *d->q);
     for (int i = 0; i < nv; i++) {
-        d->change[i] = j < n ? w->Lq[(size_t)i * (size_t)n + (size_t)j] : 0;
-        d->moved_v[i] = d->v[i] + (j < n ? h * w->Lv[(size_t)i * (size_t)n + (size_t)j] : 0);
+        const size_t by_state = (size_t)i * (size_t)n + (size_t)j,
+                     by_input = (size_t)i * (size_t)ni + (size_t)(j - n);
+        d->change[i] = j < n ? w->Lq[by_state] : w->Uq[by_input];
+        d->moved_v[i] = d->v[i] + h * (j < n ? w->Lv[by_state] : w->Uv[by_input]);
     }
     lw_integrate_q(model, d->moved_q, d->change, h);
     for (int k = 0; k < ns; k++)

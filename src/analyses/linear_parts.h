@@ -17,16 +17,22 @@ typedef struct lw_linear_work {
     int *own_q, *own_v;                  /* the free speeds that stand for their columns */
     /* Those that are to stand for them again, whatever moves most; NULL: no such demand. */
     const int *kept_q, *kept_v;
-    double *Lq, *Lv; /* nv x n row by row: dq = Lq x, dv = Lv x */
+    double *Lq, *Lv; /* nv x n row by row: dq = Lq x + Uq u, dv = Lv x + Uv u, */
+    double *Uq, *Uv; /* nv x inputs; zero unless motions move no mass */
     double *A, *B, *C, *D, *rates, *eigenvalues;
     bool *slides; /* per speed */
     /* workspaces */
     double *square, *block, *row, *subspace, *accelerations;
     int *order, *output_of; /* output_of: the model's outputs that have rows */
+    int *shown;             /* where it has none: the free speeds of the coordinates that are outputs */
+    int rolling;            /* how many more coordinates than speeds, before the next two leave some out */
+    int first_order, algebraic; /* motions that move no mass: with dampers, and held by springs alone */
+    int rigid;                  /* motions that nothing opposes, if motions move no mass */
 } lw_linear_work;
 
+/* massless: models some of whose motions move no mass are not refused; lw_linear_at then allocates. */
 lw_status lw_linear_create(lw_linear_work *work, const lw_model *model, const lw_linearise_options *options,
-                           lw_error *error);
+                           bool massless, lw_error *error);
 /* All but eigenvalues, at a state that satisfies closures and constraints. */
 lw_status lw_linear_at(lw_linear_work *work, const lw_linearise_options *options, double t, const double *q,
                        const double *v, lw_error *error);

@@ -181,6 +181,10 @@ static bool count_rigid(answer *a) {
     const lw_linear_work *w = &a->work;
     const int f = w->speeds, n = w->n;
     double most = 0;
+    if (w->derivatives->massless) {
+        a->result.rigid = w->rigid;
+        return true;
+    }
     for (int i = 0; i < f; i++)
         for (int j = 0; j < f; j++) a->K[i + j * f] = -w->A[(f + i) * n + j];
     if (!lw_eigen_general(f, a->K, a->values, NULL)) return false;
@@ -271,7 +275,7 @@ static lw_status few(answer *a, bool *done, lw_error *error) {
 static lw_status find(answer *a, const lw_linearise_options *options, lw_error *error) {
     lw_linear_work *w = &a->work;
     const lw_model *model = a->model;
-    lw_status status = lw_linear_create(w, model, options, error);
+    lw_status status = lw_linear_create(w, model, options, true, error);
     if (status != LW_OK) return status;
     const size_t nv = (size_t)model->nv, n = 2 * nv + (size_t)model->values.state_count + 1;
     a->q = LW_NEW(w->arena, double, model->nq + 1);
@@ -287,12 +291,13 @@ static lw_status find(answer *a, const lw_linearise_options *options, lw_error *
     status = lw_linear_start(model, options, a->q, a->v, error);
     memset(a->v, 0, nv * sizeof *a->v);
     a->result.modes = a->modes, a->result.name = a->name;
+    if (status == LW_OK) lw_derivatives_settle(w->derivatives, options->t, a->q, a->v);
     bool done = false;
-    if (status == LW_OK) status = few(a, &done, error);
+    if (status == LW_OK && !w->derivatives->massless) status = few(a, &done, error);
     if (status != LW_OK || done) return status;
     status = lw_linear_at(w, options, options->t, a->q, a->v, error);
     if (status != LW_OK) return status;
-    if (w->coordinates != w->speeds)
+    if (w->rolling > 0)
         return lw_fail(
             error, LW_ERROR_UNSUPPORTED, lw_model_name(model),
             "linkwork linearise has the eigenvalues of such a mechanism",
@@ -300,7 +305,7 @@ static lw_status find(answer *a, const lw_linearise_options *options, lw_error *
             "here");
     for (int k = 0; k < w->speeds; k++)
         take_imbalance(a, w->derivatives->free[w->own_v[k]], w->rates[w->coordinates + k]);
-    a->result.undamped = reduce(a) && model->values.state_count == 0;
+    a->result.undamped = w->first_order == 0 && reduce(a) && model->values.state_count == 0;
     return a->result.undamped ? undamped(a, error) : damped(a, error);
 }
 
