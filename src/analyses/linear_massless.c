@@ -9,9 +9,11 @@
  * Source   docs/theory/linearise.md, 10-18.
  * Symbols  x = (z, w, s) before, (z_r, w_r, s) after; x = S x_r + U u.
  * Cost     O(states^3), dense. Allocates.
- * Limits   where motions without mass turn while the mechanism moves, the state is refused.
+ * Limits   where the mechanism moves, and coordinates move along with what springs alone hold, the state is
+ *          refused.
  */
 #include "analyses/linear_massless.h"
+#include "analyses/rigid_motions.h"
 #include "linalg/dense.h"
 #include <linkwork/assemble.h>
 #include <linkwork/massless.h>
@@ -38,6 +40,10 @@ typedef struct reduction {
     double *E, *left, *right, *Z, *K, *Y;
     double *row;   /* n + ni */
     double *S, *U; /* n x reduced states, n x inputs, row by row */
+    /* Where motions without mass turn: */
+    bool turns;
+    double *turn_z, *turn_rate, *turning; /* dynamic x fq, dynamic x n, row by row; dynamic */
+    double *moved, *speeds, *motion, *rate, *moved_v, *start, *other_X, *basis, *other_M, *block, *turned_N;
     lw_orthogonal *factors;
     lw_symmetric *symmetric;
 } reduction;
@@ -66,6 +72,21 @@ static lw_status take_memory(reduction *r, lw_error *error) {
     r->K = LW_NEW(a, double, still *still + 1);
     r->Y = LW_NEW(a, double, still *wide + 1);
     r->row = LW_NEW(a, double, wide + 1);
+    const size_t nv = (size_t)r->w->derivatives->model->nv + 1, nq = (size_t)r->w->derivatives->model->nq + 1;
+    r->turn_z = LW_NEW(a, double, f *n + 1);
+    r->turn_rate = LW_NEW(a, double, f *n + 1);
+    r->turning = LW_NEW(a, double, f + 1);
+    r->moved = LW_NEW(a, double, nq);
+    r->start = LW_NEW(a, double, nq);
+    r->speeds = LW_NEW(a, double, nv);
+    r->motion = LW_NEW(a, double, nv);
+    r->moved_v = LW_NEW(a, double, nv);
+    r->rate = LW_NEW(a, double, f *still + 1);
+    r->other_X = LW_NEW(a, double, f *still + 1);
+    r->basis = LW_NEW(a, double, nv *f);
+    r->turned_N = LW_NEW(a, double, nv *f);
+    r->other_M = LW_NEW(a, double, f *f + 1);
+    r->block = LW_NEW(a, double, f *f + 1);
     r->S = LW_NEW(a, double, n *n + 1);
     r->U = LW_NEW(a, double, wide *wide + 1);
     return lw_arena_failed(a) ? lw_out_of_memory(error) : LW_OK;
@@ -151,12 +172,10 @@ static bool separate(reduction *r) {
 static bool turned(reduction *r, double t, const double *q, double *X) {
     lw_linear_work *w = r->w;
     const lw_derivatives *d = w->derivatives;
-    const int nv = d->model->nv, nf = d->free_count, f = r->f, kept = r->dynamic;
-    lw_arena *a = w->arena;
-    double *basis = LW_NEW(a, double, (size_t)nv *(size_t)f + 1), *M = LW_NEW(a, double, (size_t)f *(size_t)f + 1),
-           *block = LW_NEW(a, double, (size_t)f *(size_t)f + 1), *N = LW_NEW(a, double, (size_t)nv *(size_t)f + 1);
+    const int nv = d->model->nv, f = r->f, kept = r->dynamic;
+    double *basis = r->basis, *M = r->other_M, *block = r->block, *N = r->turned_N;
     int mobility = 0;
-    if (lw_arena_failed(a) || lw_solver_mobility(d->solver, t, q, &mobility, NULL) != LW_OK || mobility != f ||
+    if (lw_solver_mobility(d->solver, t, q, &mobility, NULL) != LW_OK || mobility != f ||
         lw_solver_tangent_basis(d->solver, t, q, f, basis, NULL, NULL) != LW_OK)
         return false;
     for (int i = 0; i < f; i++) /* N' = block'^-1 basis', block: rows of the independent speeds */
@@ -168,7 +187,6 @@ static bool turned(reduction *r, double t, const double *q, double *X) {
     lw_qr_triangle(false, f, f, block, nv, N, f);
     for (int i = 0; i < nv; i++) /* row by row; unknown j stands at place order[j] */
         for (int j = 0; j < f; j++) basis[(size_t)i * (size_t)f + (size_t)r->order[j]] = N[j + i * f];
-    (void)nf;
     if (lw_solver_mass_matrix(d->solver, t, q, f, basis, M, NULL) != LW_OK) return false;
     for (int i = 0; i < kept; i++)
         for (int j = 0; j < kept; j++) block[i + j * kept] = M[r->of_dynamic[i] * f + r->of_dynamic[j]];
@@ -180,32 +198,107 @@ static bool turned(reduction *r, double t, const double *q, double *X) {
     return true;
 }
 
+/* The position from q along `motion` by `by`, with loops closed, and X there; false: it has none. */
+static bool turned_along(reduction *r, double t, const double *q, const double *motion, double by, double *X) {
+    const lw_model *model = r->w->derivatives->model;
+    memcpy(r->moved, q, (size_t)model->nq * sizeof *q);
+    lw_integrate_q(model, r->moved, motion, by);
+    memset(r->speeds, 0, (size_t)model->nv * sizeof *r->speeds);
+    if (r->w->derivatives->rows && lw_assemble(model, t, r->moved, r->speeds, NULL, NULL) != LW_OK)
+        return false;
+    return turned(r, t, r->moved, X);
+}
+
+static const double offsets[] = {-2, -1, 1, 2}, weights[] = {1. / 12, -8. / 12, 8. / 12, -1. / 12};
+
+/* The rate of X along a motion, per unit of it; `passing` of time pass meanwhile. */
+static bool rate_along(reduction *r, double t, const double *q, const double *motion, double passing,
+                       double step, double *rate) {
+    const size_t count = (size_t)r->dynamic * (size_t)r->still;
+    memset(rate, 0, count * sizeof *rate);
+    for (int i = 0; i < 4; i++) {
+        const double by = offsets[i] * step;
+        if (!turned_along(r, t + passing * by, q, motion, by, r->other_X)) return false;
+        for (size_t k = 0; k < count; k++) rate[k] += weights[i] / step * r->other_X[k];
+    }
+    return true;
+}
+
+/* The step that moves joints by 0.001 rad or parts of the longest arm. */
+static double step_along(const reduction *r, const double *motion) {
+    const lw_model *model = r->w->derivatives->model;
+    double most = 0;
+    for (int k = 0; k < model->nv; k++)
+        most = fmax(most, fabs(motion[k]) / (r->w->slides[k] ? lw_longest_arm(model) : 1));
+    return most > 0 ? 1e-3 / most : 0;
+}
+
+/* to (dynamic) += factor times the matrix (dynamic x still) times the entries of x at still speeds. */
+static void add_turn(const reduction *r, const double *matrix, const double *x, double factor, double *to,
+                     int stride) {
+    for (int i = 0; i < r->dynamic; i++)
+        for (int k = 0; k < r->still; k++)
+            to[(size_t)i * (size_t)stride] +=
+                factor * matrix[i + k * r->dynamic] * x[r->w->derivatives->free[r->w->own_v[r->of_still[k]]]];
+}
+
+/* What turning adds (docs/theory/linearise.md, 16-18): turn_z, what displacements change in X w; turn_rate,
+ * what they and speeds change in X v' + X' v; and X' v itself. */
+static bool find_turns(reduction *r, double t, const double *q, const double *v, const double *vdot) {
+    const lw_linear_work *w = r->w;
+    const lw_derivatives *d = w->derivatives;
+    const int nv = d->model->nv, nf = d->free_count, fq = r->fq, f = r->f, n = r->n;
+    double *motion = r->motion, *rate = r->rate, *moved_v = r->moved_v, *start = r->start;
+    const double step = step_along(r, v);
+    memset(r->turn_z, 0, (size_t)r->dynamic * (size_t)fq * sizeof *r->turn_z);
+    memset(r->turn_rate, 0, (size_t)r->dynamic * (size_t)n * sizeof *r->turn_rate);
+    memset(r->turning, 0, (size_t)r->dynamic * sizeof *r->turning);
+    if (step > 0) { /* X' w and, in the columns of still speeds, X' dw */
+        if (!rate_along(r, t, q, v, 1, step, rate)) return false;
+        add_turn(r, rate, v, 1, r->turning, 1);
+        for (int i = 0; i < r->dynamic; i++)
+            for (int k = 0; k < r->still; k++)
+                r->turn_rate[(size_t)i * (size_t)n + (size_t)(fq + r->of_still[k])] += rate[i + k * r->dynamic];
+    }
+    for (int j = 0; j < fq + f; j++) { /* along admissible motions: of coordinates, and of speeds */
+        const double *N = j < fq ? w->Nq + (size_t)j * (size_t)nf : w->Nv + (size_t)(j - fq) * (size_t)nf;
+        memset(motion, 0, (size_t)nv * sizeof *motion);
+        for (int i = 0; i < nf; i++) motion[d->free[i]] = N[i];
+        const double h = step_along(r, motion);
+        if (!rate_along(r, t, q, motion, 0, h, rate)) return false;
+        if (j < fq) add_turn(r, rate, v, 1, r->turn_z + j, fq);
+        add_turn(r, rate, j < fq ? vdot : v, 1, r->turn_rate + j, n);
+        for (int i = 0; i < 4 && j < fq && step > 0; i++) { /* X' w displaced */
+            memcpy(start, q, (size_t)d->model->nq * sizeof *q);
+            lw_integrate_q(d->model, start, motion, offsets[i] * h);
+            memset(moved_v, 0, (size_t)nv * sizeof *moved_v);
+            if (d->rows && lw_assemble(d->model, t, start, moved_v, NULL, NULL) != LW_OK) return false;
+            for (int k = 0; k < nv; k++)
+                moved_v[k] = v[k] + offsets[i] * h * w->Lv[(size_t)k * (size_t)n + (size_t)j];
+            if (!rate_along(r, t, start, moved_v, 1, step, rate)) return false;
+            add_turn(r, rate, v, weights[i] / h, r->turn_rate + j, n);
+        }
+    }
+    return true;
+}
+
 /* Whether X is the same at positions nearby: displaced by all independent motions at a time. */
 static bool turns(reduction *r, double t, const double *q) {
-    lw_linear_work *w = r->w;
+    const lw_linear_work *w = r->w;
     const lw_derivatives *d = w->derivatives;
-    const lw_model *model = d->model;
-    const int nv = model->nv, nf = d->free_count, kept = r->dynamic;
-    lw_arena *a = w->arena;
-    double *moved = LW_NEW(a, double, model->nq + 1), *change = LW_NEW(a, double, nv + 1),
-           *speeds = LW_NEW(a, double, nv + 1), *X = LW_NEW(a, double, (size_t)r->f *(size_t)r->still + 1);
-    if (lw_arena_failed(a)) return true;
+    const int kept = r->dynamic;
     for (int trial = 0; trial < 2; trial++) {
-        memcpy(moved, q, (size_t)model->nq * sizeof *q);
-        memset(change, 0, (size_t)nv * sizeof *change);
-        memset(speeds, 0, (size_t)nv * sizeof *speeds);
+        memset(r->motion, 0, (size_t)d->model->nv * sizeof *r->motion);
         for (int j = 0; j < r->fq; j++) {
-            const double part = 0.02 * sin(1 + 2.3 * j + 5 * trial), unit = w->slides[d->free[w->own_q[j]]]
-                                                                               ? lw_longest_arm(model)
-                                                                               : 1;
-            for (int i = 0; i < nf; i++) change[d->free[i]] += part * unit * w->Nq[i + j * nf];
+            const bool slides = w->slides[d->free[w->own_q[j]]];
+            const double part = 0.02 * sin(1 + 2.3 * j + 5 * trial) * (slides ? lw_longest_arm(d->model) : 1);
+            for (int i = 0; i < d->free_count; i++)
+                r->motion[d->free[i]] += part * w->Nq[i + j * d->free_count];
         }
-        lw_integrate_q(model, moved, change, 1);
-        if (d->rows && lw_assemble(model, t, moved, speeds, NULL, NULL) != LW_OK) return true;
-        if (!turned(r, t, moved, X)) return true;
+        if (!turned_along(r, t, q, r->motion, 1, r->other_X)) return true;
         for (int i = 0; i < kept; i++)
             for (int j = 0; j < r->still; j++)
-                if (fabs(X[i + j * kept] - r->X[i + j * kept]) * r->unit[r->of_still[j]] >
+                if (fabs(r->other_X[i + j * kept] - r->X[i + j * kept]) * r->unit[r->of_still[j]] >
                     1e-7 * r->unit[r->of_dynamic[i]])
                     return true;
     }
@@ -246,6 +339,8 @@ static void balance(reduction *r) {
         for (int i = 0; i < r->dynamic; i++) {
             row[r->fq + i] = plain[r->fq + r->of_dynamic[i]];
             bound[r->fq + i] = sizes[r->fq + r->of_dynamic[i]];
+            for (int c = 0; c < r->fq && r->turns; c++)
+                row[c] += row[r->fq + i] * r->turn_z[(size_t)i * (size_t)r->fq + (size_t)c];
         }
         for (int j = 0; j < still; j++) {
             double sum = 0, size = 0;
@@ -352,6 +447,18 @@ static lw_status name_held(reduction *r, lw_error *error) {
     return LW_OK;
 }
 
+/* Do other coordinates move with those that stand for what springs alone hold? */
+static bool moves_along(const reduction *r) {
+    for (int c = 0; c < r->fq; c++)
+        for (int a = 0; a < r->held; a++)
+            if (r->own_held[a] != c && r->Z[c + a * r->fq] != 0) {
+                bool stands = false;
+                for (int b = 0; b < r->held; b++) stands |= r->own_held[b] == c;
+                if (!stands) return true;
+            }
+    return false;
+}
+
 /* The balances of springs alone, -K y = what other coordinates, user states and inputs do: K^-1 into
  * `right hand sides` Y, held x wide, row by row, so that y = Y (z_r, 0, s, u). */
 static lw_status hold(reduction *r, lw_error *error) {
@@ -367,7 +474,7 @@ static lw_status hold(reduction *r, lw_error *error) {
                 sum += L[k + a * still] * r->rows[(size_t)k * (size_t)wide + (size_t)c];
                 size += fabs(L[k + a * still]) * r->bounds[(size_t)k * (size_t)wide + (size_t)c];
             }
-            row[c] = sum;
+            row[c] = fabs(sum) > 1e-13 * size ? sum : 0;
             if (c < fq || c >= r->fq + r->f) continue;
             if (fabs(sum) > 1e-8 * size && c < fq + r->dynamic)
                 return lw_fail(error, LW_ERROR_UNSUPPORTED, lw_model_name(r->w->derivatives->model),
@@ -422,7 +529,11 @@ static void substitute(reduction *r) {
         }
     }
     for (int k = 0; k < r->ns; k++) r->S[(size_t)(fq + f + k) * (size_t)(n + 1)] = 1;
-    for (int i = 0; i < r->dynamic; i++) r->S[(size_t)(fq + r->of_dynamic[i]) * (size_t)(n + 1)] = 1;
+    for (int i = 0; i < r->dynamic; i++) {
+        double *row = r->S + (size_t)(fq + r->of_dynamic[i]) * (size_t)n;
+        row[fq + r->of_dynamic[i]] = 1;
+        for (int c = 0; c < fq && r->turns; c++) row[c] += r->turn_z[(size_t)i * (size_t)fq + (size_t)c];
+    }
     /* e = right_1 y1, y1 = -Q1'(rows without e) of what is known so far */
     for (int a = 0; a < r->damped; a++) {
         double *row = r->row;
@@ -509,18 +620,20 @@ static bool add_held_speeds(reduction *r, const int *columns, int kept, const do
     return true;
 }
 
-/* How many motions nothing opposes: those that change no force. */
-static int rigid(reduction *r) {
-    const lw_linear_work *w = r->w;
-    const double length = lw_longest_arm(w->derivatives->model);
-    double *forces = r->S, most = 0;
-    for (int c = 0; c < r->fq; c++)
-        for (int i = 0; i < r->f; i++) {
-            const double unit = w->slides[w->derivatives->free[w->own_q[c]]] ? length : 1;
-            const double value = w->A[(size_t)(r->fq + i) * (size_t)r->n + (size_t)c] * unit * r->unit[i];
-            forces[i + c * r->f] = value, most = fmax(most, fabs(value));
+/* Motions that nothing opposes; rows of speeds are forces. Where wheels roll it is left out. */
+static bool count_rigid(reduction *r) {
+    lw_linear_work *w = r->w;
+    const int f = r->f, ns = r->ns, n = r->n, m = f + ns;
+    if (r->fq != f) return true;
+    double *K = LW_NEW(w->arena, double, 2 * (size_t)m *(size_t)m + 1), *C = K + (size_t)m * (size_t)m;
+    if (!K) return false;
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++) {
+            const double *row = w->A + (size_t)(f + i) * (size_t)n;
+            K[i + j * m] = -row[j < f ? j : f + j];
+            C[i + j * m] = j < f ? -row[f + j] : (double)(i == j);
         }
-    return r->fq - (most > 0 ? lw_qr_factor(r->factors, r->f, r->fq, forces, r->order, 1e-11) : 0);
+    return lw_rigid_motions(w->arena, f, m, K, C, &w->rigid, &w->zeros);
 }
 
 static lw_status reduce(reduction *r, double t, const double *q, lw_error *error) {
@@ -534,15 +647,19 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
     if (!separate(r))
         return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(d->model), "leave this position",
                        "in this position more or fewer motions move no mass than elsewhere");
-    if (!rest && turns(r, t, q))
-        return lw_fail(error, LW_ERROR_UNSUPPORTED, lw_model_name(d->model),
-                       "take a position of rest, or give every body that moves a mass",
-                       "motions that move no mass turn while the mechanism moves: the linear system of such a "
-                       "state has rates of these turns, which are not computed");
-    w->rigid = rigid(r);
+    r->turns = !rest && turns(r, t, q);
+    if (r->turns && !find_turns(r, t, q, d->data->v, d->vdot))
+        return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(d->model), "leave this position",
+                       "motions that move no mass turn as the mechanism moves, and do so beyond measure here");
+    if (!count_rigid(r)) return lw_out_of_memory(error);
     balance(r);
     damping(r);
     lw_status status = name_held(r, error);
+    if (status == LW_OK && !rest && r->held > 0 && (r->turns || moves_along(r)))
+        status = lw_fail(error, LW_ERROR_UNSUPPORTED, lw_model_name(d->model),
+                         "take a position of rest, or give every body that moves a mass",
+                         "coordinates move along with what springs alone hold without moving mass, and the "
+                         "mechanism moves: the rates at which they do are not computed");
     if (status == LW_OK) status = hold(r, error);
     if (status != LW_OK) return status;
     substitute(r);
@@ -574,6 +691,7 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
         }
         for (int j = 0; j < r->still && at >= fq && at < fq + f; j++)
             rates[k] -= r->X[(k - coordinates) + j * r->dynamic] * w->rates[fq + r->of_still[j]];
+        if (r->turns && at >= fq && at < fq + f) rates[k] -= r->turning[k - coordinates];
         for (int h = 0; h < r->held && at >= fq; h++) {
             double size;
             const double by = by_held_speed(r, A + (size_t)k * (size_t)n, h, &size);
@@ -597,6 +715,9 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
                 B[(size_t)(coordinates + i) * (size_t)ni + (size_t)(j - n)] = x[i];
         }
     }
+    for (int i = 0; i < r->dynamic && r->turns; i++)
+        for (int j = 0; j < n; j++)
+            A[(size_t)(coordinates + i) * (size_t)n + (size_t)j] -= r->turn_rate[(size_t)i * (size_t)n + (size_t)j];
     apply(r, kept, columns, kept, A, A, B, work);
     const bool known = r->held == 0 || (rest && add_held_speeds(r, columns, kept, A, B));
     for (int k = 0; k < w->outputs && d->model->output_names.count > 0 && !known; k++)
@@ -621,6 +742,10 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
     memcpy(w->A, A, (size_t)kept * (size_t)kept * sizeof *A);
     memcpy(w->B, B, (size_t)kept * (size_t)ni * sizeof *B);
     memcpy(w->rates, rates, (size_t)kept * sizeof *rates);
+    w->input_rates = false;
+    for (int a2 = 0; a2 < r->held; a2++)
+        for (int j = 0; j < ni; j++)
+            w->input_rates |= r->Y[(size_t)a2 * (size_t)(n + ni) + (size_t)(n + j)] != 0;
     for (int k = 0; k < coordinates; k++) w->own_q[k] = w->own_q[columns[k]];
     for (int i = 0; i < r->dynamic; i++) {
         const int from = r->of_dynamic[i];

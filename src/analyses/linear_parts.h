@@ -27,7 +27,8 @@ typedef struct lw_linear_work {
     int *shown;             /* where it has none: the free speeds of the coordinates that are outputs */
     int rolling;            /* how many more coordinates than speeds, before the next two leave some out */
     int first_order, algebraic; /* motions that move no mass: with dampers, and held by springs alone */
-    int rigid;                  /* motions that nothing opposes, if motions move no mass */
+    bool input_rates;           /* Speeds of the latter depend on rates of inputs. */
+    int rigid, zeros; /* if motions move no mass: motions that nothing opposes, zero eigenvalues of these */
 } lw_linear_work;
 
 /* massless: models some of whose motions move no mass are not refused; lw_linear_at then allocates. */

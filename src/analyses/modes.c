@@ -9,6 +9,7 @@
  * Cost     O(states^3), dense. Allocates.
  */
 #include "analyses/linear_parts.h"
+#include "analyses/rigid_motions.h"
 #include "linalg/eigen.h"
 #include <linkwork/assemble.h>
 #include <linkwork/equilibrium.h>
@@ -23,6 +24,7 @@ typedef struct answer {
     const lw_model *model;
     double length;
     int most;    /* modes that are wanted; 0: all */
+    int zeros;   /* eigenvalues that are zero for rigid-body modes */
     bool direct; /* Modes are those of the free speeds of a tree, without independent coordinates. */
     double t;
     double *q, *v, *M, *K, *C, *values, *vectors;
@@ -154,7 +156,7 @@ static lw_status add_undamped(answer *a, double square, const double *x, lw_erro
 }
 
 static lw_status undamped(answer *a, lw_error *error) {
-    const int f = a->work.speeds;
+    const int f = a->work.speeds, rigid = a->result.rigid;
     for (int i = 0; i < f; i++)
         for (int j = 0; j < i; j++)
             a->K[i + j * f] = a->K[j + i * f] = 0.5 * (a->K[i + j * f] + a->K[j + i * f]);
@@ -163,9 +165,16 @@ static lw_status undamped(answer *a, lw_error *error) {
                        "the frequencies did not converge");
     double most = 0;
     for (int k = 0; k < f; k++) most = fmax(most, fabs(a->values[k]));
+    for (int k = 0; k < rigid; k++) { /* The smallest are those of rigid-body modes. */
+        int least = -1;
+        for (int j = 0; j < f; j++)
+            if (!isnan(a->values[j]) && (least < 0 || fabs(a->values[j]) < fabs(a->values[least]))) least = j;
+        a->values[least] = NAN;
+    }
+    a->result.rigid = 0;
     for (int k = 0; k < f; k++) {
         const double square = a->values[k];
-        if (!(fabs(square) > 1e-11 * most)) {
+        if (isnan(square) || !(fabs(square) > 1e-15 * most)) {
             a->result.rigid++;
             continue;
         }
@@ -176,22 +185,62 @@ static lw_status undamped(answer *a, lw_error *error) {
     return LW_OK;
 }
 
-/* How many motions nothing opposes: eigenvalues of -A21 that are zero. */
-static bool count_rigid(answer *a) {
+/* The same of a position that is no equilibrium, where more than two eigenvalues may be zero for a motion:
+ * eigenvalues of -A21, whose zeros are simple more often, and of A by their size. */
+static bool judge_rigid(answer *a) {
     const lw_linear_work *w = &a->work;
     const int f = w->speeds, n = w->n;
-    double most = 0;
-    if (w->derivatives->massless) {
-        a->result.rigid = w->rigid;
-        return true;
-    }
+    double most = 0, *K = a->vectors;
     for (int i = 0; i < f; i++)
-        for (int j = 0; j < f; j++) a->K[i + j * f] = -w->A[(f + i) * n + j];
-    if (!lw_eigen_general(f, a->K, a->values, NULL)) return false;
+        for (int j = 0; j < f; j++) K[i + j * f] = -w->A[(f + i) * n + j];
+    if (!lw_eigen_general(f, K, a->values, NULL)) return false;
     for (int k = 0; k < f; k++) most = fmax(most, hypot(a->values[2 * k], a->values[2 * k + 1]));
     for (int k = 0; k < f; k++)
         a->result.rigid += !(hypot(a->values[2 * k], a->values[2 * k + 1]) > 1e-11 * most);
+    a->zeros = -1;
     return true;
+}
+
+/* Is what accelerates small against what springs and weights do for a displacement of one? */
+static bool balanced(const answer *a) {
+    const lw_linear_work *w = &a->work;
+    double most = 0;
+    for (int i = 0; i < w->speeds; i++)
+        for (int j = 0; j < w->coordinates; j++)
+            most = fmax(most, fabs(w->A[(w->coordinates + i) * w->n + j]));
+    return a->result.imbalance <= 1e-6 * most;
+}
+
+/* How many motions nothing opposes, and how many eigenvalues are zero for them. */
+static bool count_rigid(answer *a) {
+    const lw_linear_work *w = &a->work;
+    if (w->derivatives->massless) {
+        a->result.rigid = w->rigid, a->zeros = w->zeros;
+        return true;
+    }
+    if (!balanced(a)) return judge_rigid(a);
+    const int f = w->speeds, ns = a->model->values.state_count, n = w->n, m = f + ns;
+    double *K = a->vectors, *C = K + (size_t)m * (size_t)m; /* n^2 >= 2 m^2 if there is no state */
+    if (ns > 0) {
+        K = LW_NEW(w->arena, double, 2 * (size_t)m *(size_t)m), C = K + (size_t)m * (size_t)m;
+        if (!K) return false;
+    }
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++) {
+            const int column = j < f ? j : f + j; /* of z or s in A */
+            double of_K = 0, of_C = 0;
+            if (i < f) /* forces: M times accelerations */
+                for (int k = 0; k < f; k++) {
+                    of_K -= a->M[i + k * f] * w->A[(f + k) * n + column];
+                    if (j < f) of_C -= a->M[i + k * f] * w->A[(f + k) * n + f + j];
+                }
+            else {
+                of_K = -w->A[(f + i) * n + column];
+                of_C = j < f ? -w->A[(f + i) * n + f + j] : (double)(i == j);
+            }
+            K[i + j * m] = of_K, C[i + j * m] = of_C;
+        }
+    return lw_rigid_motions(w->arena, f, m, K, C, &a->result.rigid, &a->zeros);
 }
 
 static int by_frequency(const void *x, const void *y) {
@@ -203,19 +252,26 @@ static lw_status damped(answer *a, lw_error *error) {
     const lw_linear_work *w = &a->work;
     const int n = w->n;
     double most = 0;
-    if (!count_rigid(a))
-        return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL,
-                       "the eigenvalues did not converge");
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) w->subspace[i + j * n] = w->A[i * n + j];
     if (!lw_eigen_general(n, w->subspace, a->values, a->vectors))
         return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL,
                        "the eigenvalues did not converge");
     for (int k = 0; k < n; k++) most = fmax(most, hypot(a->values[2 * k], a->values[2 * k + 1]));
+    for (int k = 0; k < a->zeros && k < n; k++) { /* The smallest are zeros, split by rounding. */
+        int least = 0;
+        for (int j = 1; j < n; j++) {
+            const double size = hypot(a->values[2 * j], a->values[2 * j + 1]),
+                         least_size = hypot(a->values[2 * least], a->values[2 * least + 1]);
+            if (isnan(least_size) || size < least_size) least = j;
+        }
+        a->values[2 * least] = NAN;
+    }
     for (int k = 0; k < n; k++) {
         const double re = a->values[2 * k], im = a->values[2 * k + 1], size = hypot(re, im);
-        if (im < 0) continue;                                                   /* the second of a pair */
-        if (size == 0 || (a->result.rigid > 0 && size < 1e-6 * most)) continue; /* rigid, split by rounding */
+        if (im < 0) continue; /* the second of a pair */
+        if (isnan(size) || size <= 1e-15 * most) continue;
+        if (a->zeros < 0 && a->result.rigid > 0 && size < 1e-6 * most) continue;
         lw_mode *mode = &a->modes[a->result.count++];
         *mode =
             (lw_mode){.frequency = size / (2 * LW_PI), .damping_ratio = -re / size, .eigenvalue = {re, im}};
@@ -306,6 +362,7 @@ static lw_status find(answer *a, const lw_linearise_options *options, lw_error *
     for (int k = 0; k < w->speeds; k++)
         take_imbalance(a, w->derivatives->free[w->own_v[k]], w->rates[w->coordinates + k]);
     a->result.undamped = w->first_order == 0 && reduce(a) && model->values.state_count == 0;
+    if (!count_rigid(a)) return lw_out_of_memory(error);
     return a->result.undamped ? undamped(a, error) : damped(a, error);
 }
 
