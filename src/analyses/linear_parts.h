@@ -37,6 +37,9 @@ lw_status lw_linear_create(lw_linear_work *work, const lw_model *model, const lw
 /* All but eigenvalues, at a state that satisfies closures and constraints. */
 lw_status lw_linear_at(lw_linear_work *work, const lw_linearise_options *options, double t, const double *q,
                        const double *v, lw_error *error);
+/* Rows of (N'M N) w' = A x + B u, as (3) says it in the basis Nv, -N'(dR1 + M y) + N'M N y_J, after
+ * lw_derivatives_balance: speeds x n and speeds x inputs, added to what stands there. */
+void lw_linear_forces(lw_linear_work *work, double *A, double *B);
 void lw_linear_destroy(lw_linear_work *work);
 /* The state of the options, or the assembled initial one. */
 lw_status lw_linear_start(const lw_model *model, const lw_linearise_options *options, double *q, double *v,

@@ -257,8 +257,7 @@ static lw_status not_smooth(const char *name, lw_error *error) {
         "its rate has no derivatives in this state");
 }
 
-/* Rows of (N'M N) w' = A x + B u, which (3) says in the basis Nv: -N'(dR1 + M y) + N'M N y_J. */
-static void mass_rows(lw_linear_work *w) {
+void lw_linear_forces(lw_linear_work *w, double *A, double *B) {
     const lw_derivatives *d = w->derivatives;
     const lw_tree_derivatives *tree = d->tree;
     const int nf = d->free_count, nv = d->model->nv, columns = tree->columns, f = w->speeds, n = w->n,
@@ -278,13 +277,13 @@ static void mass_rows(lw_linear_work *w) {
         }
     }
     for (int c = 0; c < f; c++) {
-        const int at = w->coordinates + c;
-        for (int k = 0; k < columns; k++) {
-            w->row[k] = 0;
-            for (int i = 0; i < nf; i++) w->row[k] -= w->Nv[i + c * nf] * right[(size_t)i + (size_t)k * (size_t)nf];
+        for (int k = 0; k < columns; k++) w->row[k] = 0;
+        for (int i = 0; i < nf; i++) {
+            const double part = w->Nv[i + c * nf];
+            for (int k = 0; k < columns && part != 0; k++)
+                w->row[k] -= part * right[(size_t)i + (size_t)k * (size_t)nf];
         }
-        reduce_row(w, w->row, w->A + (size_t)at * (size_t)n, w->B + (size_t)at * (size_t)inputs);
-        w->rates[at] = d->vdot[d->free[w->own_v[c]]];
+        reduce_row(w, w->row, A + (size_t)c * (size_t)n, B + (size_t)c * (size_t)inputs);
     }
 }
 
@@ -296,7 +295,11 @@ static lw_status fill(lw_linear_work *w, lw_error *error) {
     const int nf = d->free_count, columns = tree->columns, n = w->n, inputs = values->input_count;
     double *row = w->row;
     coordinate_rows(w);
-    if (d->massless) mass_rows(w);
+    if (d->massless) {
+        const size_t at = (size_t)w->coordinates;
+        lw_linear_forces(w, w->A + at * (size_t)n, w->B + at * (size_t)inputs);
+        for (int c = 0; c < w->speeds; c++) w->rates[w->coordinates + c] = d->vdot[d->free[w->own_v[c]]];
+    }
     for (int c = 0; c < w->speeds && !d->massless; c++) {
         for (int k = 0; k < columns; k++) row[k] = d->dvdot[(size_t)w->own_v[c] + (size_t)k * (size_t)nf];
         const int at = w->coordinates + c;

@@ -28,6 +28,7 @@ typedef struct answer {
     bool direct; /* Modes are those of the free speeds of a tree, without independent coordinates. */
     double t;
     double *q, *v, *M, *K, *C, *values, *vectors;
+    double *forces; /* rows of M w' over the states */
     lw_mode *modes;
     char name[256];
 } answer;
@@ -46,25 +47,29 @@ static bool is_undamped(const answer *a, int f) {
     return skew <= 1e-9 * stiff && damping <= 1e-12 * sqrt(stiff);
 }
 
-/* M, K and C in the independent coordinates, column by column. Returns whether there is neither damping nor a
- * part of K that is not symmetric, to rounding. */
-static bool reduce(answer *a) {
-    const lw_linear_work *w = &a->work;
-    const lw_derivatives *d = w->derivatives;
+/* M, K and C in the independent coordinates, column by column, from forces: -M A would have lost digits with
+ * the condition of M. */
+static lw_status reduce(answer *a, lw_error *error) {
+    lw_linear_work *w = &a->work;
+    lw_derivatives *d = w->derivatives;
     const int f = w->speeds, nf = d->free_count, nv = a->model->nv, n = w->n;
+    lw_status status = lw_derivatives_balance(d, a->t, a->q, a->v, error);
+    if (status != LW_OK) return status;
     const double *mass = d->tree->mass;
-    /* A is row by row, so that its transposes are taken. */
     for (int k = 0; k < nf; k++)
         for (int l = 0; l < nf; l++) a->K[k + l * nf] = mass[d->free[k] * nv + d->free[l]];
     lw_dense_multiply(false, false, nf, f, nf, 1, a->K, w->Nv, 0, a->C);
     lw_dense_multiply(true, false, f, f, nf, 1, w->Nv, a->C, 0, a->M);
-    double *block = a->vectors; /* rows f .. of A by columns */
-    for (int part = 0; part < 2; part++) {
-        for (int l = 0; l < f; l++)
-            for (int j = 0; j < f; j++) block[l + j * f] = w->A[(f + l) * n + part * f + j];
-        lw_dense_multiply(false, false, f, f, f, -1, a->M, block, 0, part ? a->C : a->K);
-    }
-    return is_undamped(a, f);
+    const size_t inputs = (size_t)a->model->values.input_count;
+    a->forces = LW_NEW(w->arena, double, (size_t)f *((size_t)n + inputs) + 1);
+    if (!a->forces) return lw_out_of_memory(error);
+    lw_linear_forces(w, a->forces, a->forces + (size_t)f * (size_t)n);
+    for (int l = 0; l < f; l++)
+        for (int j = 0; j < f; j++) {
+            a->K[l + j * f] = -a->forces[l * n + j];
+            a->C[l + j * f] = -a->forces[l * n + w->coordinates + j];
+        }
+    return LW_OK;
 }
 
 /* Energy and participation of a mode: the twists that its motion gives to the bodies (docs/theory/modes.md,
@@ -155,16 +160,43 @@ static lw_status add_undamped(answer *a, double square, const double *x, lw_erro
     return LW_OK;
 }
 
+/* K x = w M x leaves errors of the size of the largest w in the small ones, and M x = u (K + s M) x, with w =
+ * 1/u - s, those of the smallest in the large ones. So the lower half of w, by their logarithms, is taken from
+ * the second, where that can be: K + s M is definite. Then X has its vectors, in K. */
+static bool undamped_pairs(answer *a, int f, int rigid) {
+    const size_t square = (size_t)f * (size_t)f;
+    double *first = a->vectors, *second = first + square, *definite = second + square, *w = a->values,
+           *u = w + f, least = HUGE_VAL, most = 0;
+    memcpy(first, a->K, square * sizeof *first);
+    memcpy(a->C, a->M, square * sizeof *first);
+    if (!lw_eigen_definite(f, first, a->C, w)) return false;
+    int zeros = 0;
+    for (int k = 0; k < f; k++) most = fmax(most, fabs(w[k]));
+    for (int k = 0; k < f && zeros < rigid; k++) zeros += fabs(w[k]) <= 1e-7 * most; /* lowest of all, if so */
+    for (int k = rigid; k < f; k++) least = fmin(least, fabs(w[k]));
+    const double shift = rigid > 0 ? least : 0;
+    bool both = zeros == rigid && rigid < f && w[rigid] > 0;
+    for (size_t i = 0; i < square && both; i++) second[i] = a->M[i], definite[i] = a->K[i] + shift * a->M[i];
+    both = both && lw_eigen_definite(f, second, definite, u) && u[0] > 0;
+    const double middle = sqrt(least * most);
+    for (int k = 0; k < f && both; k++) {
+        if (w[k] > middle) continue;
+        const double better = 1 / u[f - 1 - k] - shift;
+        w[k] = k < rigid ? 0 : better;
+        memcpy(first + (size_t)k * (size_t)f, second + (size_t)(f - 1 - k) * (size_t)f, (size_t)f * sizeof *first);
+    }
+    memcpy(a->K, first, square * sizeof *first);
+    return true;
+}
+
 static lw_status undamped(answer *a, lw_error *error) {
     const int f = a->work.speeds, rigid = a->result.rigid;
     for (int i = 0; i < f; i++)
         for (int j = 0; j < i; j++)
             a->K[i + j * f] = a->K[j + i * f] = 0.5 * (a->K[i + j * f] + a->K[j + i * f]);
-    if (!lw_eigen_definite(f, a->K, a->M, a->values))
+    if (!undamped_pairs(a, f, rigid))
         return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL,
                        "the frequencies did not converge");
-    double most = 0;
-    for (int k = 0; k < f; k++) most = fmax(most, fabs(a->values[k]));
     for (int k = 0; k < rigid; k++) { /* The smallest are those of rigid-body modes. */
         int least = -1;
         for (int j = 0; j < f; j++)
@@ -174,7 +206,7 @@ static lw_status undamped(answer *a, lw_error *error) {
     a->result.rigid = 0;
     for (int k = 0; k < f; k++) {
         const double square = a->values[k];
-        if (isnan(square) || !(fabs(square) > 1e-15 * most)) {
+        if (isnan(square) || square == 0) {
             a->result.rigid++;
             continue;
         }
@@ -228,17 +260,9 @@ static bool count_rigid(answer *a) {
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++) {
             const int column = j < f ? j : f + j; /* of z or s in A */
-            double of_K = 0, of_C = 0;
-            if (i < f) /* forces: M times accelerations */
-                for (int k = 0; k < f; k++) {
-                    of_K -= a->M[i + k * f] * w->A[(f + k) * n + column];
-                    if (j < f) of_C -= a->M[i + k * f] * w->A[(f + k) * n + f + j];
-                }
-            else {
-                of_K = -w->A[(f + i) * n + column];
-                of_C = j < f ? -w->A[(f + i) * n + f + j] : (double)(i == j);
-            }
-            K[i + j * m] = of_K, C[i + j * m] = of_C;
+            const double *row = i < f ? a->forces + i * n : w->A + (f + i) * n;
+            K[i + j * m] = -row[column];
+            C[i + j * m] = j < f ? -row[f + j] : (double)(i == j);
         }
     return lw_rigid_motions(w->arena, f, m, K, C, &a->result.rigid, &a->zeros);
 }
@@ -315,12 +339,13 @@ static lw_status few(answer *a, bool *done, lw_error *error) {
     for (int i = 0; i < nf; i++) take_imbalance(a, d->free[i], a->values[d->free[i]]);
     a->direct = *done = true;
     const int count = a->most;
-    double most = 0, *squares = a->values, *x = a->vectors;
-    if (!lw_eigen_lowest(nf, a->K, a->M, count, squares, x, &most))
+    double *squares = a->values, *rounding = squares + count, *unit = rounding + count, *x = a->vectors;
+    for (int i = 0; i < nf; i++) unit[i] = a->work.slides[d->free[i]] ? a->length : 1;
+    if (!lw_eigen_lowest(nf, a->K, a->M, unit, count, squares, x, rounding))
         return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL,
                        "the lowest frequencies did not converge");
     for (int k = 0; k < count && status == LW_OK; k++) {
-        if (fabs(squares[k]) > 1e-11 * most)
+        if (fabs(squares[k]) > 250 * rounding[k])
             status = add_undamped(a, squares[k], x + (size_t)k * (size_t)nf, error);
         else
             a->result.rigid++;
@@ -361,7 +386,9 @@ static lw_status find(answer *a, const lw_linearise_options *options, lw_error *
             "here");
     for (int k = 0; k < w->speeds; k++)
         take_imbalance(a, w->derivatives->free[w->own_v[k]], w->rates[w->coordinates + k]);
-    a->result.undamped = w->first_order == 0 && reduce(a) && model->values.state_count == 0;
+    if (w->first_order == 0) status = reduce(a, error);
+    if (status != LW_OK) return status;
+    a->result.undamped = w->first_order == 0 && model->values.state_count == 0 && is_undamped(a, w->speeds);
     if (!count_rigid(a)) return lw_out_of_memory(error);
     return a->result.undamped ? undamped(a, error) : damped(a, error);
 }
