@@ -282,20 +282,23 @@ static bool find_turns(reduction *r, double t, const double *q, const double *v,
     return true;
 }
 
-/* Whether X is the same at positions nearby: displaced by all independent motions at a time. */
-static bool turns(reduction *r, double t, const double *q) {
+/* Whether X is the same at positions nearby: displaced by all independent motions at a time, or by the motion
+ * itself, in which time passes and prescribed motions go on. */
+static bool turns(reduction *r, double t, const double *q, const double *v) {
     const lw_linear_work *w = r->w;
     const lw_derivatives *d = w->derivatives;
     const int kept = r->dynamic;
-    for (int trial = 0; trial < 2; trial++) {
+    for (int trial = 0; trial < 3; trial++) {
+        const double passing = trial == 2 ? 20 * step_along(r, v) : 0;
         memset(r->motion, 0, (size_t)d->model->nv * sizeof *r->motion);
-        for (int j = 0; j < r->fq; j++) {
+        for (int k = 0; k < d->model->nv && trial == 2; k++) r->motion[k] = passing * v[k];
+        for (int j = 0; j < r->fq && trial < 2; j++) {
             const bool slides = w->slides[d->free[w->own_q[j]]];
             const double part = 0.02 * sin(1 + 2.3 * j + 5 * trial) * (slides ? lw_longest_arm(d->model) : 1);
             for (int i = 0; i < d->free_count; i++)
                 r->motion[d->free[i]] += part * w->Nq[i + j * d->free_count];
         }
-        if (!turned_along(r, t, q, r->motion, 1, r->other_X)) return true;
+        if (!turned_along(r, t + passing, q, r->motion, 1, r->other_X)) return true;
         for (int i = 0; i < kept; i++)
             for (int j = 0; j < r->still; j++)
                 if (fabs(r->other_X[i + j * kept] - r->X[i + j * kept]) * r->unit[r->of_still[j]] >
@@ -647,7 +650,7 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
     if (!separate(r))
         return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(d->model), "leave this position",
                        "in this position more or fewer motions move no mass than elsewhere");
-    r->turns = !rest && turns(r, t, q);
+    r->turns = !rest && turns(r, t, q, d->data->v);
     if (r->turns && !find_turns(r, t, q, d->data->v, d->vdot))
         return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(d->model), "leave this position",
                        "motions that move no mass turn as the mechanism moves, and do so beyond measure here");
@@ -743,15 +746,21 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
     memcpy(w->B, B, (size_t)kept * (size_t)ni * sizeof *B);
     memcpy(w->rates, rates, (size_t)kept * sizeof *rates);
     w->input_rates = false;
-    for (int a2 = 0; a2 < r->held; a2++)
+    for (int h = 0; h < r->held; h++)
         for (int j = 0; j < ni; j++)
-            w->input_rates |= r->Y[(size_t)a2 * (size_t)(n + ni) + (size_t)(n + j)] != 0;
+            w->input_rates |= r->Y[(size_t)h * (size_t)(n + ni) + (size_t)(n + j)] != 0;
     for (int k = 0; k < coordinates; k++) w->own_q[k] = w->own_q[columns[k]];
     for (int i = 0; i < r->dynamic; i++) {
         const int from = r->of_dynamic[i];
         w->own_v[i] = w->own_v[from];
         memmove(w->Nv + (size_t)i * (size_t)nf, w->Nv + (size_t)from * (size_t)nf, (size_t)nf * sizeof *w->Nv);
     }
+    w->shared = LW_NEW(a, bool, kept + 1);
+    if (!w->shared) return lw_out_of_memory(error);
+    for (int k = 0; k < coordinates; k++)
+        for (int h = 0; h < r->held; h++) w->shared[k] |= r->Z[columns[k] + h * fq] != 0;
+    for (int i = 0; i < r->dynamic; i++)
+        for (int j = 0; j < r->still; j++) w->shared[coordinates + i] |= r->X[i + j * r->dynamic] != 0;
     w->coordinates = coordinates, w->speeds = r->dynamic, w->n = kept;
     w->first_order = r->damped, w->algebraic = r->held;
     return LW_OK;

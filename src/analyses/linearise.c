@@ -521,10 +521,11 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
     double *faster = LW_NEW(arena, double, (size_t)model->nv *(size_t)w->speeds + 1);
     if (lw_arena_failed(arena)) return lw_out_of_memory(error);
     for (int k = 0; k < w->coordinates + w->speeds; k++) {
-        char text[256];
+        char text[256], dynamic[280];
         of[k] = d->free[k < w->coordinates ? w->own_q[k] : w->own_v[k - w->coordinates]];
         lw_state_name(model, of[k], k >= w->coordinates, text, sizeof text);
-        x[k] = lw_arena_text(arena, text);
+        snprintf(dynamic, sizeof dynamic, "dynamic(%s)", text);
+        x[k] = lw_arena_text(arena, w->shared && w->shared[k] ? dynamic : text);
     }
     for (int k = 0; k < ns; k++)
         x[w->coordinates + w->speeds + k] = lw_arena_text(arena, lw_model_state_name(model, k));
