@@ -1,6 +1,6 @@
 /* linear_massless.c - linear systems of mechanisms some of whose motions move no mass.
  *
- *   M dw' = Aw x + Bw u,   M = N'M N singular,   M T = 0,   dw = D dw_r + T e                         (10, 11)
+ *   M dw' = Aw x + Bw u,   M = N'M N singular,   M T = 0,   dw = D dw_r + T e                     (10, 11)
  *   0 = T'(Aw x + Bw u)                                                                                 (12)
  *
  * (12) gives the speeds e of motions that dampers resist, and the positions of those that springs alone hold;
@@ -31,12 +31,12 @@ typedef struct reduction {
     int damped, held;           /* motions without mass: with dampers, held by springs alone */
     int *of_dynamic, *of_still; /* among the independent speeds */
     int *order, *place, *pivots;
-    int *own_held;      /* coordinates that stand for what springs hold */
-    double *unit;       /* per independent speed */
+    int *own_held;       /* coordinates that stand for what springs hold */
+    double *unit;        /* per independent speed */
     double *M, *Mdd, *X; /* f x f; dynamic x dynamic, factored; dynamic x still, column by column */
-    double *T;          /* f x still, column by column */
-    double *rows;       /* T'(Aw, Bw): still x (n + ni), row by row, with speeds (dynamic, still) */
-    double *bounds;     /* the sizes of what cancels in them */
+    double *T;           /* f x still, column by column */
+    double *rows;        /* T'(Aw, Bw): still x (n + ni), row by row, with speeds (dynamic, still) */
+    double *bounds;      /* the sizes of what cancels in them */
     double *E, *left, *right, *Z, *K, *Y;
     double *row;   /* n + ni */
     double *S, *U; /* n x reduced states, n x inputs, row by row */
@@ -199,7 +199,8 @@ static bool turned(reduction *r, double t, const double *q, double *X) {
 }
 
 /* The position from q along `motion` by `by`, with loops closed, and X there; false: it has none. */
-static bool turned_along(reduction *r, double t, const double *q, const double *motion, double by, double *X) {
+static bool turned_along(reduction *r, double t, const double *q, const double *motion, double by,
+                         double *X) {
     const lw_model *model = r->w->derivatives->model;
     memcpy(r->moved, q, (size_t)model->nq * sizeof *q);
     lw_integrate_q(model, r->moved, motion, by);
@@ -258,7 +259,8 @@ static bool find_turns(reduction *r, double t, const double *q, const double *v,
         add_turn(r, rate, v, 1, r->turning, 1);
         for (int i = 0; i < r->dynamic; i++)
             for (int k = 0; k < r->still; k++)
-                r->turn_rate[(size_t)i * (size_t)n + (size_t)(fq + r->of_still[k])] += rate[i + k * r->dynamic];
+                r->turn_rate[(size_t)i * (size_t)n + (size_t)(fq + r->of_still[k])] +=
+                    rate[i + k * r->dynamic];
     }
     for (int j = 0; j < fq + f; j++) { /* along admissible motions: of coordinates, and of speeds */
         const double *N = j < fq ? w->Nq + (size_t)j * (size_t)nf : w->Nv + (size_t)(j - fq) * (size_t)nf;
@@ -370,7 +372,8 @@ static void damping(reduction *r) {
     }
     for (int k = 0; k < still; k++)
         for (int j = 0; j < still; j++)
-            r->E[k + j * still] = scale[k] * scale[j] * r->rows[(size_t)k * (size_t)wide + (size_t)(first + j)];
+            r->E[k + j * still] =
+                scale[k] * scale[j] * r->rows[(size_t)k * (size_t)wide + (size_t)(first + j)];
     for (int k = 0; k < still; k++)
         if (scale[k] == 0) scale[k] = r->unit[r->of_still[k]];
     r->damped = lw_qr_factor(r->factors, still, still, r->E, r->order, 1e-9);
@@ -415,7 +418,8 @@ static lw_status name_held(reduction *r, lw_error *error) {
             double sum = 0;
             for (int i = 0; i < f; i++)
                 for (int k = 0; k < still; k++)
-                    sum += w->A[(size_t)c * (size_t)n + (size_t)(fq + i)] * r->T[i + k * f] * eta[k + j * still];
+                    sum +=
+                        w->A[(size_t)c * (size_t)n + (size_t)(fq + i)] * r->T[i + k * f] * eta[k + j * still];
             r->Z[c + j * fq] = sum;
         }
     /* First those coordinates whose speeds stand for motions without mass. */
@@ -424,9 +428,8 @@ static lw_status name_held(reduction *r, lw_error *error) {
         for (int c = 0; c < fq; c++) {
             bool own = pass == 1;
             for (int k = 0; k < still && !own; k++) own = w->own_v[r->of_still[k]] == w->own_q[c];
-            const double unit = w->slides[w->derivatives->free[w->own_q[c]]]
-                                    ? lw_longest_arm(w->derivatives->model)
-                                    : 1;
+            const double unit =
+                w->slides[w->derivatives->free[w->own_q[c]]] ? lw_longest_arm(w->derivatives->model) : 1;
             for (int j = 0; j < held; j++) turn[j + c * held] = own ? r->Z[c + j * fq] / unit : 0;
         }
         rank = lw_qr_factor(r->factors, held, fq, turn, r->order, 1e-9);
@@ -566,8 +569,8 @@ static void substitute(reduction *r) {
     }
 }
 
-/* rows x n times S into rows x kept states, and plus rows x n times U into rows x inputs. In place: columns of
- * S are read in the order of `columns`. */
+/* rows x n times S into rows x kept states, and plus rows x n times U into rows x inputs. In place: columns
+ * of S are read in the order of `columns`. */
 static void apply(const reduction *r, int rows, const int *columns, int kept, const double *of_x,
                   double *to_x, double *to_u, double *work) {
     const int n = r->n, ni = r->ni;
@@ -576,7 +579,8 @@ static void apply(const reduction *r, int rows, const int *columns, int kept, co
         for (int j = 0; j < ni; j++)
             for (int k = 0; k < n; k++)
                 if (work[k] != 0)
-                    to_u[(size_t)i * (size_t)ni + (size_t)j] += work[k] * r->U[(size_t)k * (size_t)ni + (size_t)j];
+                    to_u[(size_t)i * (size_t)ni + (size_t)j] +=
+                        work[k] * r->U[(size_t)k * (size_t)ni + (size_t)j];
         for (int j = 0; j < kept; j++) {
             double sum = 0;
             for (int k = 0; k < n; k++)
@@ -592,8 +596,8 @@ static double by_held_speed(const reduction *r, const double *row, int j, double
     *size = 0;
     for (int i = 0; i < r->f; i++)
         for (int k = 0; k < r->still; k++) {
-            const double entry = row[r->fq + i] * r->T[i + k * r->f] *
-                                 r->right[k + (r->damped + j) * r->still];
+            const double entry =
+                row[r->fq + i] * r->T[i + k * r->f] * r->right[k + (r->damped + j) * r->still];
             sum += entry, *size += fabs(entry);
         }
     return sum;
@@ -628,7 +632,7 @@ static bool count_rigid(reduction *r) {
     lw_linear_work *w = r->w;
     const int f = r->f, ns = r->ns, n = r->n, m = f + ns;
     if (r->fq != f) return true;
-    double *K = LW_NEW(w->arena, double, 2 * (size_t)m *(size_t)m + 1), *C = K + (size_t)m * (size_t)m;
+    double *K = LW_NEW(w->arena, double, 2 * (size_t)m * (size_t)m + 1), *C = K + (size_t)m * (size_t)m;
     if (!K) return false;
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++) {
@@ -645,15 +649,15 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
     const int n = r->n, ni = r->ni, fq = r->fq, f = r->f, nv = d->model->nv, nf = d->free_count;
     const bool rest = at_rest(r);
     mass_matrix(w, f, d->tree->mass, w->block, r->M);
-    for (int i = 0; i < f; i++)
-        r->unit[i] = w->slides[d->free[w->own_v[i]]] ? lw_longest_arm(d->model) : 1;
+    for (int i = 0; i < f; i++) r->unit[i] = w->slides[d->free[w->own_v[i]]] ? lw_longest_arm(d->model) : 1;
     if (!separate(r))
         return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(d->model), "leave this position",
                        "in this position more or fewer motions move no mass than elsewhere");
     r->turns = !rest && turns(r, t, q, d->data->v);
     if (r->turns && !find_turns(r, t, q, d->data->v, d->vdot))
-        return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(d->model), "leave this position",
-                       "motions that move no mass turn as the mechanism moves, and do so beyond measure here");
+        return lw_fail(
+            error, LW_ERROR_SINGULAR, lw_model_name(d->model), "leave this position",
+            "motions that move no mass turn as the mechanism moves, and do so beyond measure here");
     if (!count_rigid(r)) return lw_out_of_memory(error);
     balance(r);
     damping(r);
@@ -678,8 +682,9 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
     for (int k = 0; k < r->ns; k++) columns[kept++] = fq + f + k;
     /* Rows of z_r' = z' - Z y', of w_r' by Mdd, of s'. */
     lw_arena *a = w->arena;
-    double *A = LW_NEW(a, double, (size_t)kept *(size_t)n + 1), *B = LW_NEW(a, double, (size_t)kept *(size_t)ni + 1),
-           *work = LW_NEW(a, double, n + 1), *rates = LW_NEW(a, double, kept + 1);
+    double *A = LW_NEW(a, double, (size_t)kept *(size_t)n + 1),
+           *B = LW_NEW(a, double, (size_t)kept *(size_t)ni + 1), *work = LW_NEW(a, double, n + 1),
+           *rates = LW_NEW(a, double, kept + 1);
     if (lw_arena_failed(a)) return lw_out_of_memory(error);
     for (int k = 0; k < kept; k++) {
         const int at = columns[k];
@@ -689,7 +694,8 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
         for (int h = 0; h < r->held && at < fq; h++) {
             const double part = r->Z[at + h * fq];
             const size_t from = (size_t)r->own_held[h];
-            for (int j = 0; j < n; j++) A[(size_t)k * (size_t)n + (size_t)j] -= part * w->A[from * (size_t)n + (size_t)j];
+            for (int j = 0; j < n; j++)
+                A[(size_t)k * (size_t)n + (size_t)j] -= part * w->A[from * (size_t)n + (size_t)j];
             rates[k] -= part * w->rates[from];
         }
         for (int j = 0; j < r->still && at >= fq && at < fq + f; j++)
@@ -699,10 +705,10 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
             double size;
             const double by = by_held_speed(r, A + (size_t)k * (size_t)n, h, &size);
             if (fabs(by) > 1e-8 * size)
-                return lw_fail(error, LW_ERROR_UNSUPPORTED, lw_model_name(d->model),
-                               "give every body that moves a mass",
-                               "a force depends on the speed of a motion that moves no mass and that no damper "
-                               "resists");
+                return lw_fail(
+                    error, LW_ERROR_UNSUPPORTED, lw_model_name(d->model), "give every body that moves a mass",
+                    "a force depends on the speed of a motion that moves no mass and that no damper "
+                    "resists");
         }
     }
     for (int j = 0; j < n + ni; j++) { /* w_r' = Mdd^-1 rows */
@@ -720,7 +726,8 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
     }
     for (int i = 0; i < r->dynamic && r->turns; i++)
         for (int j = 0; j < n; j++)
-            A[(size_t)(coordinates + i) * (size_t)n + (size_t)j] -= r->turn_rate[(size_t)i * (size_t)n + (size_t)j];
+            A[(size_t)(coordinates + i) * (size_t)n + (size_t)j] -=
+                r->turn_rate[(size_t)i * (size_t)n + (size_t)j];
     apply(r, kept, columns, kept, A, A, B, work);
     const bool known = r->held == 0 || (rest && add_held_speeds(r, columns, kept, A, B));
     for (int k = 0; k < w->outputs && d->model->output_names.count > 0 && !known; k++)
@@ -733,7 +740,8 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
     for (int k = 0; k < w->outputs && d->model->output_names.count > 0; k++) {
         if (isnan(w->C[(size_t)k * (size_t)n])) continue;
         memmove(w->C + (size_t)outputs * (size_t)n, w->C + (size_t)k * (size_t)n, (size_t)n * sizeof *w->C);
-        memmove(w->D + (size_t)outputs * (size_t)ni, w->D + (size_t)k * (size_t)ni, (size_t)ni * sizeof *w->D);
+        memmove(w->D + (size_t)outputs * (size_t)ni, w->D + (size_t)k * (size_t)ni,
+                (size_t)ni * sizeof *w->D);
         w->output_of[outputs++] = w->output_of[k];
     }
     if (d->model->output_names.count > 0) w->outputs = outputs;
@@ -753,7 +761,8 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
     for (int i = 0; i < r->dynamic; i++) {
         const int from = r->of_dynamic[i];
         w->own_v[i] = w->own_v[from];
-        memmove(w->Nv + (size_t)i * (size_t)nf, w->Nv + (size_t)from * (size_t)nf, (size_t)nf * sizeof *w->Nv);
+        memmove(w->Nv + (size_t)i * (size_t)nf, w->Nv + (size_t)from * (size_t)nf,
+                (size_t)nf * sizeof *w->Nv);
     }
     w->shared = LW_NEW(a, bool, kept + 1);
     if (!w->shared) return lw_out_of_memory(error);

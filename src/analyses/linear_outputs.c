@@ -121,7 +121,8 @@ lw_status lw_linear_outputs(lw_linear_work *w, const lw_linearise_options *optio
     const lw_model *model = w->derivatives->model;
     const int outputs = model->output_names.count, n = w->n, ni = model->values.input_count, wide = n + ni;
     const unsigned of_runs = LW_NEEDS_LEDGER | LW_NEEDS_RUN | LW_NEEDS_WORK;
-    if (outputs == 0 || w->outputs == outputs || w->input_rates || (lw_outputs_need(model) & of_runs)) return LW_OK;
+    if (outputs == 0 || w->outputs == outputs || w->input_rates || (lw_outputs_need(model) & of_runs))
+        return LW_OK;
     displacement d = {.work = w, .model = model, .t = t, .q = q, .v = v};
     double *all = LW_NEW(w->arena, double, (size_t)outputs *(size_t)wide + 1);
     double *C = LW_NEW(w->arena, double, (size_t)outputs *(size_t)n + 1);

@@ -27,8 +27,8 @@ typedef struct lw_linear_work {
     int *shown;             /* where it has none: the free speeds of the coordinates that are outputs */
     int rolling;            /* how many more coordinates than speeds, before the next two leave some out */
     int first_order, algebraic; /* motions that move no mass: with dampers, and held by springs alone */
-    bool *shared;               /* per coordinate and speed: less what motions without mass do to it; or NULL */
-    bool input_rates;           /* Speeds of the latter depend on rates of inputs. */
+    bool *shared;     /* per coordinate and speed: less what motions without mass do to it; or NULL */
+    bool input_rates; /* Speeds of the latter depend on rates of inputs. */
     int rigid, zeros; /* if motions move no mass: motions that nothing opposes, zero eigenvalues of these */
 } lw_linear_work;
 

@@ -411,8 +411,8 @@ lw_status lw_linear_create(lw_linear_work *w, const lw_model *model, const lw_li
     if (options->method) solver.method = options->method;
     solver.inputs = options->inputs, solver.states = options->states;
     if (options->q && options->v) solver.t = options->t, solver.q = options->q, solver.v = options->v;
-    lw_status status = (massless ? lw_derivatives_create_any : lw_derivatives_create)(
-        model, &solver, NULL, &w->derivatives, error);
+    lw_status status = (massless ? lw_derivatives_create_any : lw_derivatives_create)(model, &solver, NULL,
+                                                                                      &w->derivatives, error);
     if (status != LW_OK) return status;
     const lw_derivatives *d = w->derivatives;
     const size_t nv = (size_t)model->nv, m = d->rows ? (size_t)d->rows->count : 0,
@@ -533,8 +533,8 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
     for (int k = 0; k < w->outputs; k++) {
         char text[256];
         if (!model->output_names.count) lw_state_name(model, d->free[w->shown[k]], 0, text, sizeof text);
-        y[k] = lw_arena_text(arena, model->output_names.count ? lw_model_output_name(model, w->output_of[k])
-                                                              : text);
+        y[k] = lw_arena_text(arena,
+                             model->output_names.count ? lw_model_output_name(model, w->output_of[k]) : text);
     }
     for (int k = 0, at = 0; k < model->output_names.count; k++) {
         if (at < w->outputs && w->output_of[at] == k) {

@@ -161,8 +161,8 @@ static lw_status add_undamped(answer *a, double square, const double *x, lw_erro
 }
 
 /* K x = w M x leaves errors of the size of the largest w in the small ones, and M x = u (K + s M) x, with w =
- * 1/u - s, those of the smallest in the large ones. So the lower half of w, by their logarithms, is taken from
- * the second, where that can be: K + s M is definite. Then X has its vectors, in K. */
+ * 1/u - s, those of the smallest in the large ones. So the lower half of w, by their logarithms, is taken
+ * from the second, where that can be: K + s M is definite. Then X has its vectors, in K. */
 static bool undamped_pairs(answer *a, int f, int rigid) {
     const size_t square = (size_t)f * (size_t)f;
     double *first = a->vectors, *second = first + square, *definite = second + square, *w = a->values,
@@ -172,7 +172,8 @@ static bool undamped_pairs(answer *a, int f, int rigid) {
     if (!lw_eigen_definite(f, first, a->C, w)) return false;
     int zeros = 0;
     for (int k = 0; k < f; k++) most = fmax(most, fabs(w[k]));
-    for (int k = 0; k < f && zeros < rigid; k++) zeros += fabs(w[k]) <= 1e-7 * most; /* lowest of all, if so */
+    for (int k = 0; k < f && zeros < rigid; k++)
+        zeros += fabs(w[k]) <= 1e-7 * most; /* lowest of all, if so */
     for (int k = rigid; k < f; k++) least = fmin(least, fabs(w[k]));
     const double shift = rigid > 0 ? least : 0;
     bool both = zeros == rigid && rigid < f && w[rigid] > 0;
@@ -183,7 +184,8 @@ static bool undamped_pairs(answer *a, int f, int rigid) {
         if (w[k] > middle) continue;
         const double better = 1 / u[f - 1 - k] - shift;
         w[k] = k < rigid ? 0 : better;
-        memcpy(first + (size_t)k * (size_t)f, second + (size_t)(f - 1 - k) * (size_t)f, (size_t)f * sizeof *first);
+        memcpy(first + (size_t)k * (size_t)f, second + (size_t)(f - 1 - k) * (size_t)f,
+               (size_t)f * sizeof *first);
     }
     memcpy(a->K, first, square * sizeof *first);
     return true;
@@ -254,7 +256,7 @@ static bool count_rigid(answer *a) {
     const int f = w->speeds, ns = a->model->values.state_count, n = w->n, m = f + ns;
     double *K = a->vectors, *C = K + (size_t)m * (size_t)m; /* n^2 >= 2 m^2 if there is no state */
     if (ns > 0) {
-        K = LW_NEW(w->arena, double, 2 * (size_t)m *(size_t)m), C = K + (size_t)m * (size_t)m;
+        K = LW_NEW(w->arena, double, 2 * (size_t)m * (size_t)m), C = K + (size_t)m * (size_t)m;
         if (!K) return false;
     }
     for (int i = 0; i < m; i++)

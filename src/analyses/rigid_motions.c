@@ -2,9 +2,9 @@
  *
  *   M z'' + C z' + K z + .. = 0:   K z0 = 0,   K z1 + C z0 = 0                                         (6, 7)
  *
- * Each z0 is a motion with the eigenvalue zero; where there is a z1, the eigenvalue is double. Rounding splits
- * double zeros by the root of its size, so that eigenvalues are counted and not judged by theirs: beside a
- * stiff damper those of soft springs are smaller than what rounding leaves.
+ * Each z0 is a motion with the eigenvalue zero; where there is a z1, the eigenvalue is double. Rounding
+ * splits double zeros by the root of its size, so that eigenvalues are counted and not judged by theirs:
+ * beside a stiff damper those of soft springs are smaller than what rounding leaves.
  *
  * Source   docs/theory/modes.md, 6 and 7.
  * Cost     O(n^3). Allocates.
@@ -31,7 +31,8 @@ static int null_space(lw_orthogonal *factors, int n, const double *A, bool right
     return n - rank;
 }
 
-bool lw_rigid_motions(lw_arena *arena, int motions, int n, double *K, const double *C, int *rigid, int *zeros) {
+bool lw_rigid_motions(lw_arena *arena, int motions, int n, double *K, const double *C, int *rigid,
+                      int *zeros) {
     const size_t square = (size_t)n * (size_t)n + 1;
     double *scale = LW_NEW(arena, double, n + 1), *work = LW_NEW(arena, double, square),
            *left = LW_NEW(arena, double, square), *right = LW_NEW(arena, double, square),
@@ -62,14 +63,14 @@ bool lw_rigid_motions(lw_arena *arena, int motions, int n, double *K, const doub
                 double sum = 0, size = 0;
                 for (int i = 0; i < n; i++)
                     for (int j = 0; j < n; j++) {
-                        const double entry = scale[i] * left[i + a * n] * C[i + j * n] * scale[j] * right[j + b * n];
+                        const double entry =
+                            scale[i] * left[i + a * n] * C[i + j * n] * scale[j] * right[j + b * n];
                         sum += entry, size += fabs(entry);
                     }
                 chains[a + b * free_left] = fabs(sum) > 1e-10 * size && fabs(sum) > 1e-13 * all_C ? sum : 0;
                 most_C = fmax(most_C, fabs(chains[a + b * free_left]));
             }
-        const int single =
-            most_C > 0 ? lw_qr_factor(factors, free_left, free_right, chains, order, 1e-9) : 0;
+        const int single = most_C > 0 ? lw_qr_factor(factors, free_left, free_right, chains, order, 1e-9) : 0;
         *zeros = 2 * free_right - single;
         /* Of null vectors of K those that move something. */
         for (int b = 0; b < free_right; b++)

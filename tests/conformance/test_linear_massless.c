@@ -76,7 +76,8 @@ static void springs_in_series(void **state) {
         "bodies: {knot: {kind: point, mass: 0}, load: {kind: point, mass: 2}}\n"
         "joints:\n  a: {type: prismatic, between: [ground, knot], axis: [1, 0, 0]}\n"
         "  b: {type: prismatic, between: [knot, load], axis: [1, 0, 0]}\n"
-        "forces:\n  ka: {type: torsion, joint: a, stiffness: 50}\n  kb: {type: torsion, joint: b, stiffness: 50}\n"
+        "forces:\n  ka: {type: torsion, joint: a, stiffness: 50}\n  kb: {type: torsion, joint: b, stiffness: "
+        "50}\n"
         "  f: {type: applied, body: knot, point: [0, 0, 0], force: [f, 0, 0]}\n"
         "outputs: {knot: a.q, load: com(load).x, speed: com(load).vx, fast: a.v}\nrun: {end: 1}\n";
     lw_spec *spec = read_text_spec(text);
@@ -86,7 +87,8 @@ static void springs_in_series(void **state) {
     lw_linear_system *s = system_at(model, NULL, NULL);
     assert_int_equal(s->states, 2);
     assert_int_equal(s->algebraic, 1);
-    const double A[4] = {0, 1, -50. / 4, 0}, B[2] = {0, 0.25}, C[6] = {0.5, 0, 1, 0, 0, 1}, D[3] = {0.01, 0, 0};
+    const double A[4] = {0, 1, -50. / 4, 0}, B[2] = {0, 0.25}, C[6] = {0.5, 0, 1, 0, 0, 1},
+                 D[3] = {0.01, 0, 0};
     for (int i = 0; i < 4; i++) near(A[i], s->A[i], 1e-13);
     for (int i = 0; i < 2; i++) near(B[i], s->B[i], 1e-13);
     /* a.v has a part with f', which no such system can say, and is left out. */
@@ -154,8 +156,9 @@ static double disagreement(lw_model *model, const double *q0, const double *v0, 
                 lw_simulation_create(model, &run, NULL, &simulation, NULL) == LW_OK;
     for (int k = 0; k < 5 && good; k++) {
         good = (k == 0 || lw_simulation_advance(simulation, k * delta, NULL) == LW_OK) &&
-               lw_simulation_state(simulation, at[k].q, at[k].v) == LW_OK && linear_at(&w, k * delta, &at[k]) &&
-               at[k].n == at[0].n && memcmp(at[k].own, at[0].own, (size_t)at[0].n * sizeof(int)) == 0;
+               lw_simulation_state(simulation, at[k].q, at[k].v) == LW_OK &&
+               linear_at(&w, k * delta, &at[k]) && at[k].n == at[0].n &&
+               memcmp(at[k].own, at[0].own, (size_t)at[0].n * sizeof(int)) == 0;
     }
     const place *p = &at[2];
     const double t = 2 * delta, h = 1e-4;
@@ -168,8 +171,8 @@ static double disagreement(lw_model *model, const double *q0, const double *v0, 
                 v[k] = p->v[k] + offsets[i] * h * p->Lv[k * p->n + j];
             }
             lw_integrate_q(model, q, change, offsets[i] * h);
-            good = lw_solver_accelerations(lw_derivatives_solver(w.derivatives), t, q, v, NULL, rate[i], NULL) ==
-                   LW_OK;
+            good = lw_solver_accelerations(lw_derivatives_solver(w.derivatives), t, q, v, NULL, rate[i],
+                                           NULL) == LW_OK;
             lw_derivatives_settle(w.derivatives, t, q, v);
             memcpy(moved[i], v, (size_t)nv * sizeof *v);
         }
@@ -312,8 +315,10 @@ static void trees_are_the_limit_of_small_mass(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_spring_and_a_damper_in_series), cmocka_unit_test(two_oscillators),
-        cmocka_unit_test(springs_in_series),              cmocka_unit_test(random_trees_that_move),
+        cmocka_unit_test(a_spring_and_a_damper_in_series),
+        cmocka_unit_test(two_oscillators),
+        cmocka_unit_test(springs_in_series),
+        cmocka_unit_test(random_trees_that_move),
         cmocka_unit_test(random_loops_that_move),
         cmocka_unit_test(trees_are_the_limit_of_small_mass),
     };

@@ -325,7 +325,7 @@ lw_status lw_derivatives_evaluate(lw_derivatives *d, double t, const double *q, 
 
 void lw_derivatives_settle(lw_derivatives *d, double t, double *q, double *v) {
     lw_method *method = d->solver->method;
-    double *y = d->right; /* It has room: nq + nv <= 2 nv nv + 1. */
+    double *y = d->right; /* It has room for q and v. */
     if (!d->massless) return;
     method->formulation->to_state(method, t, q, v, y);
     method->formulation->from_state(method, t, y, q, v);
