@@ -6,16 +6,15 @@
  * (12) gives the speeds e of motions that dampers resist, and the positions of those that springs alone hold;
  * what is left are dynamic speeds w_r, and the coordinates that are not held so.
  *
- * Source   docs/theory/linearise.md, 10-18.
+ * Source   docs/theory/linearise.md, 10-14.
  * Symbols  x = (z, w, s) before, (z_r, w_r, s) after; x = S x_r + U u.
  * Cost     O(states^3), dense. Allocates.
- * Limits   where the mechanism moves, and coordinates move along with what springs alone hold, the state is
- *          refused.
+ * Limits   where the mechanism moves, motions that springs alone hold may not turn, nor share dampers with
+ *          others that they move along with.
  */
 #include "analyses/linear_massless.h"
+#include "analyses/linear_turns.h"
 #include "analyses/rigid_motions.h"
-#include "linalg/dense.h"
-#include <linkwork/assemble.h>
 #include <linkwork/massless.h>
 
 #include <math.h>
@@ -24,31 +23,7 @@
 /* Below these parts of what could cancel, an entry is one of rounding. */
 static const double rounding = 1e-10;
 
-typedef struct reduction {
-    lw_linear_work *w;
-    int n, ni, fq, f, ns;       /* states and inputs; coordinates, speeds, user states */
-    int still, dynamic;         /* motions without mass, and speeds that stay */
-    int damped, held;           /* motions without mass: with dampers, held by springs alone */
-    int *of_dynamic, *of_still; /* among the independent speeds */
-    int *order, *place, *pivots;
-    int *own_held;       /* coordinates that stand for what springs hold */
-    double *unit;        /* per independent speed */
-    double *M, *Mdd, *X; /* f x f; dynamic x dynamic, factored; dynamic x still, column by column */
-    double *T;           /* f x still, column by column */
-    double *rows;        /* T'(Aw, Bw): still x (n + ni), row by row, with speeds (dynamic, still) */
-    double *bounds;      /* the sizes of what cancels in them */
-    double *E, *left, *right, *Z, *K, *Y;
-    double *row;   /* n + ni */
-    double *S, *U; /* n x reduced states, n x inputs, row by row */
-    /* Where motions without mass turn: */
-    bool turns;
-    double *turn_z, *turn_rate, *turning; /* dynamic x fq, dynamic x n, row by row; dynamic */
-    double *moved, *speeds, *motion, *rate, *moved_v, *start, *other_X, *basis, *other_M, *block, *turned_N;
-    lw_orthogonal *factors;
-    lw_symmetric *symmetric;
-} reduction;
-
-static lw_status take_memory(reduction *r, lw_error *error) {
+static lw_status take_memory(lw_linear_reduction *r, lw_error *error) {
     lw_arena *a = r->w->arena;
     const size_t n = (size_t)r->n, f = (size_t)r->f, wide = n + (size_t)r->ni, still = (size_t)r->still,
                  most = (n > f ? n : f) + 1;
@@ -111,7 +86,7 @@ static void mass_matrix(const lw_linear_work *w, int f, const double *mass, doub
 
 /* The speeds that stay, by pivots of M in units that make speeds comparable; the others stand for the motions
  * without mass, T = (X; 1), X = -Mdd^-1 Mds. False: M has another rank here. */
-static bool separate(reduction *r) {
+static bool separate(lw_linear_reduction *r) {
     const int f = r->f, kept = r->dynamic;
     double *S = r->Mdd;
     for (int i = 0; i < f; i++) {
@@ -166,152 +141,10 @@ static bool separate(reduction *r) {
     return true;
 }
 
-/* --- where they turn --------------------------------------------------------------------------------- */
-
-/* X of another position, with the same independent speeds; false: it has none. */
-static bool turned(reduction *r, double t, const double *q, double *X) {
-    lw_linear_work *w = r->w;
-    const lw_derivatives *d = w->derivatives;
-    const int nv = d->model->nv, f = r->f, kept = r->dynamic;
-    double *basis = r->basis, *M = r->other_M, *block = r->block, *N = r->turned_N;
-    int mobility = 0;
-    if (lw_solver_mobility(d->solver, t, q, &mobility, NULL) != LW_OK || mobility != f ||
-        lw_solver_tangent_basis(d->solver, t, q, f, basis, NULL, NULL) != LW_OK)
-        return false;
-    for (int i = 0; i < f; i++) /* N' = block'^-1 basis', block: rows of the independent speeds */
-        for (int j = 0; j < f; j++)
-            block[j + i * f] = basis[(size_t)d->free[w->own_v[i]] * (size_t)f + (size_t)j];
-    if (lw_qr_factor(r->factors, f, f, block, r->order, 1e-12) < f) return false;
-    for (int i = 0; i < nv * f; i++) N[i] = basis[i]; /* column i of basis' is row i of basis */
-    lw_qr_apply(r->factors, true, f, f, block, nv, N);
-    lw_qr_triangle(false, f, f, block, nv, N, f);
-    for (int i = 0; i < nv; i++) /* row by row; unknown j stands at place order[j] */
-        for (int j = 0; j < f; j++) basis[(size_t)i * (size_t)f + (size_t)r->order[j]] = N[j + i * f];
-    if (lw_solver_mass_matrix(d->solver, t, q, f, basis, M, NULL) != LW_OK) return false;
-    for (int i = 0; i < kept; i++)
-        for (int j = 0; j < kept; j++) block[i + j * kept] = M[r->of_dynamic[i] * f + r->of_dynamic[j]];
-    if (kept == 0) return true;
-    if (!lw_cholesky_factor(r->symmetric, kept, block, NULL)) return false;
-    for (int i = 0; i < kept; i++)
-        for (int j = 0; j < r->still; j++) X[i + j * kept] = -M[r->of_dynamic[i] * f + r->of_still[j]];
-    lw_cholesky_solve(r->symmetric, kept, block, r->still, X);
-    return true;
-}
-
-/* The position from q along `motion` by `by`, with loops closed, and X there; false: it has none. */
-static bool turned_along(reduction *r, double t, const double *q, const double *motion, double by,
-                         double *X) {
-    const lw_model *model = r->w->derivatives->model;
-    memcpy(r->moved, q, (size_t)model->nq * sizeof *q);
-    lw_integrate_q(model, r->moved, motion, by);
-    memset(r->speeds, 0, (size_t)model->nv * sizeof *r->speeds);
-    if (r->w->derivatives->rows && lw_assemble(model, t, r->moved, r->speeds, NULL, NULL) != LW_OK)
-        return false;
-    return turned(r, t, r->moved, X);
-}
-
-static const double offsets[] = {-2, -1, 1, 2}, weights[] = {1. / 12, -8. / 12, 8. / 12, -1. / 12};
-
-/* The rate of X along a motion, per unit of it; `passing` of time pass meanwhile. */
-static bool rate_along(reduction *r, double t, const double *q, const double *motion, double passing,
-                       double step, double *rate) {
-    const size_t count = (size_t)r->dynamic * (size_t)r->still;
-    memset(rate, 0, count * sizeof *rate);
-    for (int i = 0; i < 4; i++) {
-        const double by = offsets[i] * step;
-        if (!turned_along(r, t + passing * by, q, motion, by, r->other_X)) return false;
-        for (size_t k = 0; k < count; k++) rate[k] += weights[i] / step * r->other_X[k];
-    }
-    return true;
-}
-
-/* The step that moves joints by 0.001 rad or parts of the longest arm. */
-static double step_along(const reduction *r, const double *motion) {
-    const lw_model *model = r->w->derivatives->model;
-    double most = 0;
-    for (int k = 0; k < model->nv; k++)
-        most = fmax(most, fabs(motion[k]) / (r->w->slides[k] ? lw_longest_arm(model) : 1));
-    return most > 0 ? 1e-3 / most : 0;
-}
-
-/* to (dynamic) += factor times the matrix (dynamic x still) times the entries of x at still speeds. */
-static void add_turn(const reduction *r, const double *matrix, const double *x, double factor, double *to,
-                     int stride) {
-    for (int i = 0; i < r->dynamic; i++)
-        for (int k = 0; k < r->still; k++)
-            to[(size_t)i * (size_t)stride] +=
-                factor * matrix[i + k * r->dynamic] * x[r->w->derivatives->free[r->w->own_v[r->of_still[k]]]];
-}
-
-/* What turning adds (docs/theory/linearise.md, 16-18): turn_z, what displacements change in X w; turn_rate,
- * what they and speeds change in X v' + X' v; and X' v itself. */
-static bool find_turns(reduction *r, double t, const double *q, const double *v, const double *vdot) {
-    const lw_linear_work *w = r->w;
-    const lw_derivatives *d = w->derivatives;
-    const int nv = d->model->nv, nf = d->free_count, fq = r->fq, f = r->f, n = r->n;
-    double *motion = r->motion, *rate = r->rate, *moved_v = r->moved_v, *start = r->start;
-    const double step = step_along(r, v);
-    memset(r->turn_z, 0, (size_t)r->dynamic * (size_t)fq * sizeof *r->turn_z);
-    memset(r->turn_rate, 0, (size_t)r->dynamic * (size_t)n * sizeof *r->turn_rate);
-    memset(r->turning, 0, (size_t)r->dynamic * sizeof *r->turning);
-    if (step > 0) { /* X' w and, in the columns of still speeds, X' dw */
-        if (!rate_along(r, t, q, v, 1, step, rate)) return false;
-        add_turn(r, rate, v, 1, r->turning, 1);
-        for (int i = 0; i < r->dynamic; i++)
-            for (int k = 0; k < r->still; k++)
-                r->turn_rate[(size_t)i * (size_t)n + (size_t)(fq + r->of_still[k])] +=
-                    rate[i + k * r->dynamic];
-    }
-    for (int j = 0; j < fq + f; j++) { /* along admissible motions: of coordinates, and of speeds */
-        const double *N = j < fq ? w->Nq + (size_t)j * (size_t)nf : w->Nv + (size_t)(j - fq) * (size_t)nf;
-        memset(motion, 0, (size_t)nv * sizeof *motion);
-        for (int i = 0; i < nf; i++) motion[d->free[i]] = N[i];
-        const double h = step_along(r, motion);
-        if (!rate_along(r, t, q, motion, 0, h, rate)) return false;
-        if (j < fq) add_turn(r, rate, v, 1, r->turn_z + j, fq);
-        add_turn(r, rate, j < fq ? vdot : v, 1, r->turn_rate + j, n);
-        for (int i = 0; i < 4 && j < fq && step > 0; i++) { /* X' w displaced */
-            memcpy(start, q, (size_t)d->model->nq * sizeof *q);
-            lw_integrate_q(d->model, start, motion, offsets[i] * h);
-            memset(moved_v, 0, (size_t)nv * sizeof *moved_v);
-            if (d->rows && lw_assemble(d->model, t, start, moved_v, NULL, NULL) != LW_OK) return false;
-            for (int k = 0; k < nv; k++)
-                moved_v[k] = v[k] + offsets[i] * h * w->Lv[(size_t)k * (size_t)n + (size_t)j];
-            if (!rate_along(r, t, start, moved_v, 1, step, rate)) return false;
-            add_turn(r, rate, v, weights[i] / h, r->turn_rate + j, n);
-        }
-    }
-    return true;
-}
-
-/* Whether X is the same at positions nearby: displaced by all independent motions at a time, or by the motion
- * itself, in which time passes and prescribed motions go on. */
-static bool turns(reduction *r, double t, const double *q, const double *v) {
-    const lw_linear_work *w = r->w;
-    const lw_derivatives *d = w->derivatives;
-    const int kept = r->dynamic;
-    for (int trial = 0; trial < 3; trial++) {
-        const double passing = trial == 2 ? 20 * step_along(r, v) : 0;
-        memset(r->motion, 0, (size_t)d->model->nv * sizeof *r->motion);
-        for (int k = 0; k < d->model->nv && trial == 2; k++) r->motion[k] = passing * v[k];
-        for (int j = 0; j < r->fq && trial < 2; j++) {
-            const bool slides = w->slides[d->free[w->own_q[j]]];
-            const double part = 0.02 * sin(1 + 2.3 * j + 5 * trial) * (slides ? lw_longest_arm(d->model) : 1);
-            for (int i = 0; i < d->free_count; i++)
-                r->motion[d->free[i]] += part * w->Nq[i + j * d->free_count];
-        }
-        if (!turned_along(r, t + passing, q, r->motion, 1, r->other_X)) return true;
-        for (int i = 0; i < kept; i++)
-            for (int j = 0; j < r->still; j++)
-                if (fabs(r->other_X[i + j * kept] - r->X[i + j * kept]) * r->unit[r->of_still[j]] >
-                    1e-7 * r->unit[r->of_dynamic[i]])
-                    return true;
-    }
-    return false;
-}
+/* --- their balance ----------------------------------------------------------------------------------- */
 
 /* Does anything move or accelerate, in rad/s or parts of the longest arm? */
-static bool at_rest(const reduction *r) {
+static bool at_rest(const lw_linear_reduction *r) {
     const lw_linear_work *w = r->w;
     const lw_derivatives *d = w->derivatives;
     const double length = lw_longest_arm(d->model);
@@ -320,10 +153,8 @@ static bool at_rest(const reduction *r) {
     return true;
 }
 
-/* --- their balance ----------------------------------------------------------------------------------- */
-
 /* Rows (12) in (z, w_r, e, s, u), and the sums of the sizes of their terms. */
-static void balance(reduction *r) {
+static void balance(lw_linear_reduction *r) {
     const lw_linear_work *w = r->w;
     const int n = r->n, ni = r->ni, wide = n + ni, f = r->f, still = r->still;
     double *plain = r->U, *sizes = r->U + wide; /* workspaces */
@@ -361,7 +192,7 @@ static void balance(reduction *r) {
 /* The rank of the damping E of motions without mass, each divided by the root of its own: left and right are
  * what E does not reach, and what it does not see. The rows (12) become `damped` ones solved for e, and the
  * balances of the others. */
-static void damping(reduction *r) {
+static void damping(lw_linear_reduction *r) {
     const int still = r->still, wide = r->n + r->ni, first = r->fq + r->dynamic;
     double *scale = r->K;
     for (int k = 0; k < still; k++) {
@@ -400,7 +231,7 @@ static void damping(reduction *r) {
         for (int k = 0; k < still; k++) r->right[k + j * still] *= scale[k];
 }
 
-static lw_status not_held(const reduction *r, lw_error *error) {
+static lw_status not_held(const lw_linear_reduction *r, lw_error *error) {
     return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(r->w->derivatives->model),
                    "add a damper or a spring there, or leave this position",
                    "in this position nothing resists a motion that moves no mass");
@@ -408,7 +239,7 @@ static lw_status not_held(const reduction *r, lw_error *error) {
 
 /* Motions that springs alone hold: Z, what they do to coordinates, becomes the identity in the coordinates
  * that stand for them; own_held are these. */
-static lw_status name_held(reduction *r, lw_error *error) {
+static lw_status name_held(lw_linear_reduction *r, lw_error *error) {
     const lw_linear_work *w = r->w;
     const int n = r->n, fq = r->fq, f = r->f, held = r->held, still = r->still;
     if (held == 0) return LW_OK;
@@ -453,21 +284,26 @@ static lw_status name_held(reduction *r, lw_error *error) {
     return LW_OK;
 }
 
-/* Do other coordinates move with those that stand for what springs alone hold? */
-static bool moves_along(const reduction *r) {
-    for (int c = 0; c < r->fq; c++)
+/* Do other coordinates move with those that stand for what springs alone hold, and may that change? Not if T
+ * is constant and the motions are those of directions that no damper acts on. */
+static bool moves_along(const lw_linear_reduction *r) {
+    const int wide = r->n + r->ni, first = r->fq + r->dynamic;
+    bool along = false, plain = true;
+    for (int c = 0; c < r->fq; c++) {
+        bool stands = false;
+        for (int b = 0; b < r->held; b++) stands |= r->own_held[b] == c;
+        for (int a = 0; a < r->held && !stands; a++) along |= r->Z[c + a * r->fq] != 0;
+    }
+    for (int k = 0; k < r->still; k++)
         for (int a = 0; a < r->held; a++)
-            if (r->own_held[a] != c && r->Z[c + a * r->fq] != 0) {
-                bool stands = false;
-                for (int b = 0; b < r->held; b++) stands |= r->own_held[b] == c;
-                if (!stands) return true;
-            }
-    return false;
+            plain &= r->right[k + (r->damped + a) * r->still] == 0 ||
+                     r->bounds[(size_t)k * (size_t)wide + (size_t)(first + k)] == 0;
+    return along && !plain;
 }
 
 /* The balances of springs alone, -K y = what other coordinates, user states and inputs do: K^-1 into
  * `right hand sides` Y, held x wide, row by row, so that y = Y (z_r, 0, s, u). */
-static lw_status hold(reduction *r, lw_error *error) {
+static lw_status hold(lw_linear_reduction *r, lw_error *error) {
     const int held = r->held, still = r->still, wide = r->n + r->ni, fq = r->fq;
     const double *L = r->left + (size_t)r->damped * (size_t)still;
     double *rows = r->Y, *K = r->K;
@@ -519,7 +355,7 @@ static lw_status hold(reduction *r, lw_error *error) {
 /* --- the reduced system ------------------------------------------------------------------------------ */
 
 /* x = S x_r + U u, without the speeds of what springs alone hold; x_r in the places of its entries in x. */
-static void substitute(reduction *r) {
+static void substitute(lw_linear_reduction *r) {
     const int n = r->n, ni = r->ni, fq = r->fq, f = r->f, still = r->still, wide = n + ni;
     memset(r->S, 0, (size_t)n * (size_t)n * sizeof *r->S);
     memset(r->U, 0, (size_t)wide * (size_t)ni * sizeof *r->U);
@@ -571,7 +407,7 @@ static void substitute(reduction *r) {
 
 /* rows x n times S into rows x kept states, and plus rows x n times U into rows x inputs. In place: columns
  * of S are read in the order of `columns`. */
-static void apply(const reduction *r, int rows, const int *columns, int kept, const double *of_x,
+static void apply(const lw_linear_reduction *r, int rows, const int *columns, int kept, const double *of_x,
                   double *to_x, double *to_u, double *work) {
     const int n = r->n, ni = r->ni;
     for (int i = 0; i < rows; i++) {
@@ -591,7 +427,7 @@ static void apply(const reduction *r, int rows, const int *columns, int kept, co
 }
 
 /* The effect of a unit of eta_j on a row over x. */
-static double by_held_speed(const reduction *r, const double *row, int j, double *size) {
+static double by_held_speed(const lw_linear_reduction *r, const double *row, int j, double *size) {
     double sum = 0;
     *size = 0;
     for (int i = 0; i < r->f; i++)
@@ -605,7 +441,8 @@ static double by_held_speed(const reduction *r, const double *row, int j, double
 
 /* Speeds of what springs alone hold are rates of y; at rest they follow if inputs do not act there. Returns
  * whether they are in S now. */
-static bool add_held_speeds(reduction *r, const int *columns, int kept, const double *A, const double *B) {
+static bool add_held_speeds(lw_linear_reduction *r, const int *columns, int kept, const double *A,
+                            const double *B) {
     const int n = r->n, ni = r->ni, wide = n + ni, fq = r->fq;
     for (int a = 0; a < r->held; a++)
         for (int j = 0; j < ni; j++)
@@ -628,7 +465,7 @@ static bool add_held_speeds(reduction *r, const int *columns, int kept, const do
 }
 
 /* Motions that nothing opposes; rows of speeds are forces. Where wheels roll it is left out. */
-static bool count_rigid(reduction *r) {
+static bool count_rigid(lw_linear_reduction *r) {
     lw_linear_work *w = r->w;
     const int f = r->f, ns = r->ns, n = r->n, m = f + ns;
     if (r->fq != f) return true;
@@ -643,7 +480,7 @@ static bool count_rigid(reduction *r) {
     return lw_rigid_motions(w->arena, f, m, K, C, &w->rigid, &w->zeros);
 }
 
-static lw_status reduce(reduction *r, double t, const double *q, lw_error *error) {
+static lw_status reduce(lw_linear_reduction *r, double t, const double *q, lw_error *error) {
     lw_linear_work *w = r->w;
     const lw_derivatives *d = w->derivatives;
     const int n = r->n, ni = r->ni, fq = r->fq, f = r->f, nv = d->model->nv, nf = d->free_count;
@@ -653,8 +490,8 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
     if (!separate(r))
         return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(d->model), "leave this position",
                        "in this position more or fewer motions move no mass than elsewhere");
-    r->turns = !rest && turns(r, t, q, d->data->v);
-    if (r->turns && !find_turns(r, t, q, d->data->v, d->vdot))
+    r->turns = !rest && lw_linear_turns(r, t, q, d->data->v);
+    if (r->turns && !lw_linear_find_turns(r, t, q, d->data->v, d->vdot))
         return lw_fail(
             error, LW_ERROR_SINGULAR, lw_model_name(d->model), "leave this position",
             "motions that move no mass turn as the mechanism moves, and do so beyond measure here");
@@ -777,13 +614,13 @@ static lw_status reduce(reduction *r, double t, const double *q, lw_error *error
 
 lw_status lw_linear_massless(lw_linear_work *w, double t, const double *q, lw_error *error) {
     const lw_model *model = w->derivatives->model;
-    reduction r = {.w = w,
-                   .n = w->n,
-                   .ni = model->values.input_count,
-                   .fq = w->coordinates,
-                   .f = w->speeds,
-                   .ns = model->values.state_count,
-                   .still = w->derivatives->massless};
+    lw_linear_reduction r = {.w = w,
+                             .n = w->n,
+                             .ni = model->values.input_count,
+                             .fq = w->coordinates,
+                             .f = w->speeds,
+                             .ns = model->values.state_count,
+                             .still = w->derivatives->massless};
     r.dynamic = r.f - r.still;
     if (r.dynamic < 0) return not_held(&r, error);
     const int most = r.n + r.ni + model->nv + 2;

@@ -98,6 +98,13 @@ static void springs_in_series(void **state) {
     assert_int_equal(s->left_out_count, 1);
     assert_string_equal(s->left_out[0], "fast");
     lw_linear_system_destroy(s);
+    const double q[2] = {0.1, 0.1}, v[2] = {0.4, 0.4}; /* on the way the same */
+    s = system_at(model, q, v);
+    for (int i = 0; i < 4; i++) near(A[i], s->A[i], 1e-13);
+    for (int i = 0; i < 2; i++) near(B[i], s->B[i], 1e-13);
+    near(0.8, s->rates[0], 1e-12);
+    near(-2.5, s->rates[1], 1e-12);
+    lw_linear_system_destroy(s);
     lw_linearise_options options;
     lw_modes *modes;
     lw_linearise_defaults(model, &options);
