@@ -54,7 +54,8 @@ static void print_matrix(const char *name, int rows, const char *const *row_name
     printf("\n%s\n", name);
     for (int i = 0; i < rows; i++) {
         printf("  %-20s", row_names[i]);
-        for (int j = 0; j < columns; j++) printf(" %13.6g", matrix[(size_t)i * (size_t)columns + (size_t)j]);
+        for (int j = 0; j < columns; j++)
+            printf(" %13.6g", matrix[(size_t)i * (size_t)columns + (size_t)j] + 0.0);
         printf("\n");
     }
 }

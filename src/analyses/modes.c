@@ -1,9 +1,10 @@
 /* modes.c - vibrations of small amplitude about a position: frequencies, damping, shapes.
  *
- *   M z'' + C z' + K z = 0,   M = N'M N,   K = -M A21,   C = -M A22                                    (1-3)
+ *   M z'' + C z' + K z = 0,   M = N'M N                                                                (1-3)
  *
  * Without damping and with a symmetric K (forces with a potential) frequencies come from K x = w^2 M x, and
- * are exactly imaginary eigenvalues; otherwise from the eigenvalues of A, user states included.
+ * are exactly imaginary eigenvalues; otherwise from the eigenvalues of A, user states included, the slow ones
+ * from those of its inverse.
  *
  * Source   docs/theory/modes.md.
  * Cost     O(states^3), dense. Allocates.
@@ -274,16 +275,73 @@ static int by_frequency(const void *x, const void *y) {
     return a->frequency < b->frequency ? -1 : a->frequency > b->frequency;
 }
 
+static int ascending(const void *x, const void *y) {
+    const double a = *(const double *)x, b = *(const double *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* Eigenvalues u = 1/l of the inverse of A, which have errors of the size of the slowest l in the fast ones,
+ *
+ *   A^-1 = (-K^-1 C, -K^-1 M; 1, 0),                                                                     (8)
+ *
+ * and a size of l that as many of them do not exceed as of A do: a gap, the nearest to the middle. False: K
+ * is singular, there are user states or motions of first order, or no such gap. */
+static bool slow_pairs(answer *a, double *values, double *vectors, double *matrix, double *sizes,
+                       double *middle) {
+    lw_linear_work *w = &a->work;
+    const int f = w->speeds, n = w->n;
+    double *right[2] = {a->C, a->M};
+    if (n != 2 * f || w->first_order > 0 || a->result.rigid > 0) return false;
+    if (lw_qr_factor(w->factors, f, f, a->K, w->order, 1e-14) < f) return false;
+    memset(matrix, 0, (size_t)n * (size_t)n * sizeof *matrix);
+    for (int part = 0; part < 2; part++) {
+        lw_qr_apply(w->factors, true, f, f, a->K, f, right[part]);
+        lw_qr_triangle(false, f, f, a->K, f, right[part], f);
+        for (int j = 0; j < f; j++)
+            for (int i = 0; i < f; i++) matrix[w->order[i] + (part * f + j) * n] = -right[part][i + j * f];
+    }
+    for (int i = 0; i < f; i++) matrix[f + i + i * n] = 1;
+    if (!lw_eigen_general(n, matrix, values, vectors)) return false;
+    double *fast = sizes + n;
+    for (int k = 0; k < n; k++) {
+        sizes[k] = 1 / hypot(values[2 * k], values[2 * k + 1]);
+        fast[k] = hypot(a->values[2 * k], a->values[2 * k + 1]);
+    }
+    qsort(sizes, (size_t)n, sizeof *sizes, ascending);
+    qsort(fast, (size_t)n, sizeof *fast, ascending);
+    const double aim = sqrt(sizes[0] * fast[n - 1]);
+    double best = HUGE_VAL;
+    for (int k = 0; k + 1 < n; k++) {
+        const double gap = sqrt(sizes[k] * sizes[k + 1]), far = fabs(log(gap / aim));
+        if (!(sizes[k + 1] > 1.001 * sizes[k]) || !(far < best)) continue;
+        if (!(fast[k] < gap && fast[k + 1] > gap)) continue;
+        best = far, *middle = gap;
+    }
+    return best < HUGE_VAL;
+}
+
+static lw_status add_damped(answer *a, double re, double im, const double *x, const double *y,
+                            lw_error *error) {
+    const double size = hypot(re, im);
+    lw_mode *mode = &a->modes[a->result.count++];
+    *mode = (lw_mode){.frequency = size / (2 * LW_PI), .damping_ratio = -re / size, .eigenvalue = {re, im}};
+    return shape(a, mode, x, im > 0 ? y : NULL) ? LW_OK : lw_out_of_memory(error);
+}
+
 static lw_status damped(answer *a, lw_error *error) {
-    const lw_linear_work *w = &a->work;
+    lw_linear_work *w = &a->work;
     const int n = w->n;
-    double most = 0;
+    const size_t square = (size_t)n * (size_t)n;
+    double most = 0, middle = 0;
+    double *slow = LW_NEW(w->arena, double, 2 * square + 4 * (size_t)n + 1), *values = slow + square;
+    if (!slow) return lw_out_of_memory(error);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) w->subspace[i + j * n] = w->A[i * n + j];
     if (!lw_eigen_general(n, w->subspace, a->values, a->vectors))
         return lw_fail(error, LW_ERROR_SINGULAR, lw_model_name(a->model), NULL,
                        "the eigenvalues did not converge");
     for (int k = 0; k < n; k++) most = fmax(most, hypot(a->values[2 * k], a->values[2 * k + 1]));
+    if (!slow_pairs(a, values, slow, values + 4 * n, values + 2 * n, &middle)) middle = 0;
     for (int k = 0; k < a->zeros && k < n; k++) { /* The smallest are zeros, split by rounding. */
         int least = 0;
         for (int j = 1; j < n; j++) {
@@ -293,17 +351,23 @@ static lw_status damped(answer *a, lw_error *error) {
         }
         a->values[2 * least] = NAN;
     }
-    for (int k = 0; k < n; k++) {
+    lw_status status = LW_OK;
+    for (int k = 0; k < n && status == LW_OK; k++) {
         const double re = a->values[2 * k], im = a->values[2 * k + 1], size = hypot(re, im);
         if (im < 0) continue; /* the second of a pair */
-        if (isnan(size) || size <= 1e-15 * most) continue;
+        if (isnan(size) || size <= 1e-15 * most || size < middle) continue;
         if (a->zeros < 0 && a->result.rigid > 0 && size < 1e-6 * most) continue;
-        lw_mode *mode = &a->modes[a->result.count++];
-        *mode =
-            (lw_mode){.frequency = size / (2 * LW_PI), .damping_ratio = -re / size, .eigenvalue = {re, im}};
         const double *x = a->vectors + (size_t)k * (size_t)n;
-        if (!shape(a, mode, x, im > 0 ? x + n : NULL)) return lw_out_of_memory(error);
+        status = add_damped(a, re, im, x, x + n, error);
     }
+    for (int k = 0; k < n && middle > 0 && status == LW_OK; k++) { /* 1/u, with the conjugate vector */
+        const double re = values[2 * k], im = values[2 * k + 1], size = hypot(re, im);
+        double *x = slow + (size_t)k * (size_t)n;
+        if (im < 0 || 1 / size > middle) continue;
+        for (int i = 0; i < n && im > 0; i++) x[n + i] = -x[n + i];
+        status = add_damped(a, re / (size * size), im / (size * size), x, x + n, error);
+    }
+    if (status != LW_OK) return status;
     qsort(a->modes, (size_t)a->result.count, sizeof *a->modes, by_frequency);
     if (a->most > 0 && a->result.rigid + a->result.count > a->most)
         a->result.count = a->most > a->result.rigid ? a->most - a->result.rigid : 0;

@@ -433,7 +433,7 @@ static void motions_without_mass(void **state) {
 
 /* A cantilever of n hinged rods with springs, of unit length, mass and bending stiffness: its lowest
  * frequencies are those of Bernoulli's beam, 3.516015, 22.03449, but for 1/n^2. */
-static lw_model *beam(int n) {
+static lw_model *beam(int n, double damping) {
     char *text = malloc((size_t)n * 400 + 400), name[32] = "ground";
     lw_model *model = NULL;
     lw_spec *spec;
@@ -450,8 +450,8 @@ static lw_model *beam(int n) {
     }
     at += sprintf(text + at, "forces:\n");
     for (int i = 0; i < n; i++)
-        at += sprintf(text + at, "  t%d: {type: torsion, joint: j%d, stiffness: %d}\n", i, i,
-                      i == 0 ? 2 * n : n);
+        at += sprintf(text + at, "  t%d: {type: torsion, joint: j%d, stiffness: %d, damping: %.17g}\n", i, i,
+                      i == 0 ? 2 * n : n, damping * (i == 0 ? 2 * n : n));
     sprintf(text + at, "run: {end: 1}\n");
     spec = read_text_spec(text);
     assert_int_equal(lw_model_compile(spec, NULL, NULL, &model), LW_OK);
@@ -465,7 +465,7 @@ static void beams(void **state) {
     (void)state;
     double last = 0;
     for (int n = 100; n <= 400; n *= 2) {
-        lw_model *model = beam(n);
+        lw_model *model = beam(n, 0);
         lw_linearise_options options;
         lw_modes *few, *all = NULL;
         lw_error error;
@@ -482,6 +482,17 @@ static void beams(void **state) {
             assert_true(fabs(all->modes[0].eigenvalue[1] - lowest) < 1e-9 * lowest);
             assert_true(fabs(all->modes[1].eigenvalue[1] - second) < 1e-9 * second);
         }
+        /* Dampers in proportion to the springs leave sizes of eigenvalues as they are, l = -b w^2 / 2 + .. */
+        lw_model *slowed = beam(n, 1e-4);
+        lw_modes *with = NULL;
+        if (n < 200) {
+            assert_int_equal(lw_modes_find(slowed, &options, &with, &error), LW_OK);
+            const double *l = with->modes[0].eigenvalue;
+            assert_true(fabs(hypot(l[0], l[1]) - lowest) < 1e-9 * lowest);
+            assert_true(fabs(l[0] + 0.5e-4 * lowest * lowest) < 1e-9);
+        }
+        lw_modes_destroy(with);
+        lw_model_destroy(slowed);
         if (last > 0) /* of second order */
             assert_true(fabs((last - 3.51601526850) / (lowest - 3.51601526850) - 4) < 0.02);
         last = lowest;
