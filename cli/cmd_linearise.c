@@ -40,6 +40,8 @@ static void print_json(const lw_linear_system *s) {
     json_matrix(&j, "D", s->outputs, s->inputs, s->D);
     json_matrix(&j, "eigenvalues", s->states, 2, s->eigenvalues);
     json_numbers(&j, "rates", s->rates, s->states);
+    json_integer(&j, "first_order", s->first_order);
+    json_integer(&j, "algebraic", s->algebraic);
     json_integer(&j, "controllable", s->controllable);
     json_integer(&j, "observable", s->observable);
     json_object_end(&j);
@@ -52,7 +54,8 @@ static void print_matrix(const char *name, int rows, const char *const *row_name
     printf("\n%s\n", name);
     for (int i = 0; i < rows; i++) {
         printf("  %-20s", row_names[i]);
-        for (int j = 0; j < columns; j++) printf(" %13.6g", matrix[(size_t)i * (size_t)columns + (size_t)j]);
+        for (int j = 0; j < columns; j++)
+            printf(" %13.6g", matrix[(size_t)i * (size_t)columns + (size_t)j] + 0.0);
         printf("\n");
     }
 }
@@ -64,6 +67,9 @@ static void print_text(const lw_linear_system *s) {
         if (fabs(s->rates[k]) > most) most = fabs(s->rates[k]), at = k;
     printf("t = %.9g s; %d states: %d coordinates, %d speeds, %d user states; %d inputs, %d outputs\n", s->t,
            s->states, s->coordinates, s->speeds, s->user_states, s->inputs, s->outputs);
+    if (s->first_order + s->algebraic > 0)
+        printf("motions that move no mass: %d with dampers, of first order; %d held by springs alone\n",
+               s->first_order, s->algebraic);
     if (most > 1e-8) /* What the linear system leaves out; small against 1 where a position was found. */
         printf("the state moves: %s changes by %.6g per second, and A to D are those of this instant\n",
                s->state_names[at], most);

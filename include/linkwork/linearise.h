@@ -47,6 +47,9 @@ typedef struct lw_linear_system {
     /* dq = motions dz, nv x coordinates, and dv = speed_motions du where the position stays, nv x speeds; row
      * by row. */
     const double *motions, *speed_motions;
+    /* Motions that move no mass: those that dampers resist have coordinates and no speeds, and those that
+     * springs alone hold have neither (docs/theory/linearise.md). */
+    int first_order, algebraic;
 } lw_linear_system;
 
 /* Fills the options with their defaults. */

@@ -34,6 +34,7 @@ typedef struct search {
     double *q, *v, *states, *trial, *trial_states;
     double *J, *r, *step, *values, *matrix;
     char names[NAMES];
+    const lw_model *given;
     lw_model *lent; /* Where motions move no mass: the model with rotors, which do not act at rest. */
 } search;
 
@@ -214,13 +215,31 @@ static bool grows(search *s) {
     return worst > 1e-6 * most;
 }
 
-/* Of a position with lent rotors: it is stable if it is at least for some masses, whatever they are: that is
- * so where forces have a potential, so that the stiffness is symmetric. */
+/* Of a position with lent rotors: does a small disturbance grow in the mechanism itself? False: it has no
+ * linear system there. */
+static bool judge(search *s, bool *calm) {
+    lw_linearise_options options = s->options;
+    lw_linear_system *system = NULL;
+    double most = 0, worst = 0;
+    options.q = s->q, options.v = NULL, options.method = NULL;
+    if (lw_linearise(s->given, &options, &system, NULL) != LW_OK) return false;
+    for (int k = 0; k < system->states; k++) {
+        most = fmax(most, hypot(system->eigenvalues[2 * k], system->eigenvalues[2 * k + 1]));
+        worst = fmax(worst, system->eigenvalues[2 * k]);
+    }
+    lw_linear_system_destroy(system);
+    *calm = !(worst > 1e-6 * most);
+    return true;
+}
+
+/* Where it has none: it is stable if it is at least for some masses, whatever they are: that is so where
+ * forces have a potential, so that the stiffness is symmetric. */
 static lw_status need_symmetry(search *s, lw_error *error) {
     const lw_linear_work *w = &s->work;
     const lw_derivatives *d = w->derivatives;
     const int f = w->speeds, nf = d->free_count, nv = s->model->nv;
     double most = 0, off = 0;
+    if (s->model->values.state_count > 0) off = HUGE_VAL; /* Their rates act back. */
     double *K = s->matrix, *column = s->values;
     for (int j = 0; j < f; j++) { /* K = -N'M N J */
         for (int i = 0; i < nf; i++) {
@@ -249,7 +268,9 @@ static lw_status finish(search *s, lw_error *error) {
     double least, most;
     lw_linear_work *w = &s->work;
     lw_solver *solver = lw_derivatives_solver(w->derivatives);
-    if (s->lent && s->result.converged) {
+    bool calm = false;
+    const bool judged = s->lent && s->result.converged && judge(s, &calm);
+    if (s->lent && s->result.converged && !judged) {
         const lw_status asked = need_symmetry(s, error);
         if (asked != LW_OK) return asked;
     }
@@ -257,6 +278,7 @@ static lw_status finish(search *s, lw_error *error) {
         return lw_fail(error, LW_ERROR_SINGULAR, NULL, NULL,
                        "the eigenvalues of the stiffness did not converge");
     s->result.stable = w->speeds == 0 || (least > 1e-10 * most && most > 0 && !grows(s));
+    if (judged) s->result.stable = calm && s->result.neutral == 0;
     s->result.residual = 0;
     for (int k = 0; k < w->speeds; k++) s->result.residual = fmax(s->result.residual, fabs(s->r[k]));
     if (!s->result.converged) name_unbalanced(s);
@@ -320,13 +342,13 @@ static lw_status iterate(search *s, lw_error *error) {
 
 static lw_status create(search *s, lw_error *error) {
     lw_error reason = {0};
-    lw_status status = lw_linear_create(&s->work, s->model, &s->options, &reason);
+    lw_status status = lw_linear_create(&s->work, s->model, &s->options, false, &reason);
     if (status == LW_ERROR_UNSUPPORTED && lw_moves_no_mass(s->model)) {
         lw_linear_destroy(&s->work);
         s->work = (lw_linear_work){0};
         status = lw_lend_rotors(s->model, &s->lent, error);
         if (status == LW_OK) s->model = s->lent, s->options.method = "auto";
-        if (status == LW_OK) status = lw_linear_create(&s->work, s->model, &s->options, error);
+        if (status == LW_OK) status = lw_linear_create(&s->work, s->model, &s->options, false, error);
     } else if (status != LW_OK && error)
         *error = reason;
     if (status != LW_OK) return status;
@@ -360,7 +382,7 @@ lw_status lw_equilibrium_find(const lw_model *model, const lw_linearise_options 
         free(s);
         return lw_out_of_memory(error);
     }
-    s->model = model, s->options = *options, s->length = lw_longest_arm(model);
+    s->model = s->given = model, s->options = *options, s->length = lw_longest_arm(model);
     for (int k = 0; k < ns; k++)
         s->states[k] = options->states ? options->states[k] : model->values.starts[k];
     s->options.states = s->states; /* The solver reads them as they change. */

@@ -6,7 +6,7 @@
  *
  * Source   docs/theory/equilibrium.md, "Motions without mass".
  * Cost     that of compiling the model.
- * Limits   balls have no rotors; models with user states, whose stability depends on masses, are refused.
+ * Limits   balls have no rotors.
  */
 #include "analyses/lent_rotors.h"
 #include "model/joint_types.h"
@@ -28,11 +28,6 @@ lw_status lw_lend_rotors(const lw_model *model, lw_model **lent, lw_error *error
     lw_spec *spec = NULL;
     double mass = 0;
     *lent = NULL;
-    if (model->values.state_count > 0)
-        return lw_fail(
-            error, LW_ERROR_UNSUPPORTED, lw_model_name(model),
-            "give every body that moves a mass, or leave out the user states",
-            "positions of rest are not found where motions move no mass and there are user states");
     for (int i = 0; i < lw_model_body_count(model); i++) mass += lw_model_body_mass(model, i);
     if (!(mass > 0)) mass = 1;
     lw_status status = lw_model_kept_spec(model, &spec, error);

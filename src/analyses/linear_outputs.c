@@ -41,8 +41,10 @@ static lw_status show(displacement *d, int j, double h, lw_error *error) {
     const int nv = model->nv, ns = model->values.state_count, ni = model->values.input_count, n = w->n;
     memcpy(d->moved_q, d->q, (size_t)model->nq * sizeof *d->q);
     for (int i = 0; i < nv; i++) {
-        d->change[i] = j < n ? w->Lq[(size_t)i * (size_t)n + (size_t)j] : 0;
-        d->moved_v[i] = d->v[i] + (j < n ? h * w->Lv[(size_t)i * (size_t)n + (size_t)j] : 0);
+        const size_t by_state = (size_t)i * (size_t)n + (size_t)j,
+                     by_input = (size_t)i * (size_t)ni + (size_t)(j - n);
+        d->change[i] = j < n ? w->Lq[by_state] : w->Uq[by_input];
+        d->moved_v[i] = d->v[i] + h * (j < n ? w->Lv[by_state] : w->Uv[by_input]);
     }
     lw_integrate_q(model, d->moved_q, d->change, h);
     for (int k = 0; k < ns; k++)
@@ -119,7 +121,8 @@ lw_status lw_linear_outputs(lw_linear_work *w, const lw_linearise_options *optio
     const lw_model *model = w->derivatives->model;
     const int outputs = model->output_names.count, n = w->n, ni = model->values.input_count, wide = n + ni;
     const unsigned of_runs = LW_NEEDS_LEDGER | LW_NEEDS_RUN | LW_NEEDS_WORK;
-    if (outputs == 0 || w->outputs == outputs || (lw_outputs_need(model) & of_runs)) return LW_OK;
+    if (outputs == 0 || w->outputs == outputs || w->input_rates || (lw_outputs_need(model) & of_runs))
+        return LW_OK;
     displacement d = {.work = w, .model = model, .t = t, .q = q, .v = v};
     double *all = LW_NEW(w->arena, double, (size_t)outputs *(size_t)wide + 1);
     double *C = LW_NEW(w->arena, double, (size_t)outputs *(size_t)n + 1);

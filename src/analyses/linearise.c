@@ -9,6 +9,7 @@
  * Source   docs/theory/linearise.md; derivatives by solver_derivatives.c.
  * Cost     that of the derivatives, and O(states^3). Allocates.
  */
+#include "analyses/linear_massless.h"
 #include "analyses/linear_outputs.h"
 #include "analyses/linear_parts.h"
 #include "linalg/eigen.h"
@@ -256,6 +257,36 @@ static lw_status not_smooth(const char *name, lw_error *error) {
         "its rate has no derivatives in this state");
 }
 
+void lw_linear_forces(lw_linear_work *w, double *A, double *B) {
+    const lw_derivatives *d = w->derivatives;
+    const lw_tree_derivatives *tree = d->tree;
+    const int nf = d->free_count, nv = d->model->nv, columns = tree->columns, f = w->speeds, n = w->n,
+              inputs = d->model->values.input_count;
+    double *right = d->right, *change = d->dvdot;
+    for (int c = 0; c < columns; c++) {
+        double *to = right + (size_t)c * (size_t)nf, *y = change + (size_t)c * (size_t)nf;
+        const double *given = d->particular + (size_t)c * (size_t)nf;
+        for (int i = 0; i < nf && d->rows; i++) { /* y - Nv y_J */
+            y[i] = given[i];
+            for (int k = 0; k < f; k++) y[i] -= w->Nv[i + k * nf] * given[w->own_v[k]];
+        }
+        for (int i = 0; i < nf; i++) {
+            to[i] = tree->T[(size_t)d->free[i] * (size_t)tree->stride + (size_t)c];
+            for (int k = 0; k < nf && d->rows; k++)
+                to[i] += tree->mass[(size_t)d->free[i] * (size_t)nv + (size_t)d->free[k]] * y[k];
+        }
+    }
+    for (int c = 0; c < f; c++) {
+        for (int k = 0; k < columns; k++) w->row[k] = 0;
+        for (int i = 0; i < nf; i++) {
+            const double part = w->Nv[i + c * nf];
+            for (int k = 0; k < columns && part != 0; k++)
+                w->row[k] -= part * right[(size_t)i + (size_t)k * (size_t)nf];
+        }
+        reduce_row(w, w->row, A + (size_t)c * (size_t)n, B + (size_t)c * (size_t)inputs);
+    }
+}
+
 static lw_status fill(lw_linear_work *w, lw_error *error) {
     lw_derivatives *d = w->derivatives;
     lw_tree_derivatives *tree = d->tree;
@@ -264,7 +295,12 @@ static lw_status fill(lw_linear_work *w, lw_error *error) {
     const int nf = d->free_count, columns = tree->columns, n = w->n, inputs = values->input_count;
     double *row = w->row;
     coordinate_rows(w);
-    for (int c = 0; c < w->speeds; c++) {
+    if (d->massless) {
+        const size_t at = (size_t)w->coordinates;
+        lw_linear_forces(w, w->A + at * (size_t)n, w->B + at * (size_t)inputs);
+        for (int c = 0; c < w->speeds; c++) w->rates[w->coordinates + c] = d->vdot[d->free[w->own_v[c]]];
+    }
+    for (int c = 0; c < w->speeds && !d->massless; c++) {
         for (int k = 0; k < columns; k++) row[k] = d->dvdot[(size_t)w->own_v[c] + (size_t)k * (size_t)nf];
         const int at = w->coordinates + c;
         reduce_row(w, row, w->A + (size_t)at * (size_t)n, w->B + (size_t)at * (size_t)inputs);
@@ -274,7 +310,7 @@ static lw_status fill(lw_linear_work *w, lw_error *error) {
         for (int k = 0; k < columns; k++)
             w->accelerations[(size_t)d->free[i] * (size_t)columns + (size_t)k] =
                 d->dvdot[(size_t)i + (size_t)k * (size_t)nf];
-    tree->accelerations = w->accelerations;
+    tree->accelerations = d->massless ? NULL : w->accelerations;
     tree->tolerant = true;
     lw_status status = LW_OK;
     if (values->count > 0) {
@@ -301,8 +337,10 @@ static lw_status fill(lw_linear_work *w, lw_error *error) {
         w->output_of[at] = k;
         reduce_row(w, row, w->C + (size_t)at * (size_t)n, w->D + (size_t)at * (size_t)inputs);
     }
-    for (int k = 0; k < w->outputs && model->output_names.count == 0; k++)
+    for (int k = 0; k < w->outputs && model->output_names.count == 0; k++) {
         w->C[(size_t)k * (size_t)n + (size_t)k] = 1;
+        w->shown[k] = w->own_q[k];
+    }
     tree->accelerations = NULL;
     tree->tolerant = false;
     return status;
@@ -365,7 +403,7 @@ static lw_status eigenvalues(lw_linear_work *w, lw_error *error) {
 /* --- the work ---------------------------------------------------------------------------------------- */
 
 lw_status lw_linear_create(lw_linear_work *w, const lw_model *model, const lw_linearise_options *options,
-                           lw_error *error) {
+                           bool massless, lw_error *error) {
     lw_solver_options solver;
     *w = (lw_linear_work){.arena = lw_arena_create(NULL)};
     if (!w->arena) return lw_out_of_memory(error);
@@ -373,7 +411,8 @@ lw_status lw_linear_create(lw_linear_work *w, const lw_model *model, const lw_li
     if (options->method) solver.method = options->method;
     solver.inputs = options->inputs, solver.states = options->states;
     if (options->q && options->v) solver.t = options->t, solver.q = options->q, solver.v = options->v;
-    lw_status status = lw_derivatives_create(model, &solver, NULL, &w->derivatives, error);
+    lw_status status = (massless ? lw_derivatives_create_any : lw_derivatives_create)(model, &solver, NULL,
+                                                                                      &w->derivatives, error);
     if (status != LW_OK) return status;
     const lw_derivatives *d = w->derivatives;
     const size_t nv = (size_t)model->nv, m = d->rows ? (size_t)d->rows->count : 0,
@@ -392,6 +431,9 @@ lw_status lw_linear_create(lw_linear_work *w, const lw_model *model, const lw_li
     w->block = LW_NEW(a, double, nv *nv + 1);
     w->Lq = LW_NEW(a, double, nv *most + 1);
     w->Lv = LW_NEW(a, double, nv *most + 1);
+    w->Uq = LW_NEW(a, double, nv *ni + 1);
+    w->Uv = LW_NEW(a, double, nv *ni + 1);
+    w->shown = LW_NEW(a, int, nv + 1);
     w->A = LW_NEW(a, double, most *most + 1);
     w->B = LW_NEW(a, double, most *ni + 1);
     w->C = LW_NEW(a, double, no *most + 1);
@@ -413,7 +455,8 @@ lw_status lw_linear_at(lw_linear_work *w, const lw_linearise_options *options, d
                        const double *v, lw_error *error) {
     lw_derivatives *d = w->derivatives;
     const lw_model *model = d->model;
-    lw_status status = lw_derivatives_evaluate(d, t, q, v, NULL, error);
+    lw_status status = d->massless ? lw_derivatives_balance(d, t, q, v, error)
+                                   : lw_derivatives_evaluate(d, t, q, v, NULL, error);
     if (status != LW_OK) return status;
     w->coordinates = motions(w, w->Nq);
     w->speeds = speeds(w, w->Nv);
@@ -433,7 +476,9 @@ lw_status lw_linear_at(lw_linear_work *w, const lw_linearise_options *options, d
     memset(w->C, 0, (size_t)w->outputs * n * sizeof *w->C);
     memset(w->D, 0, (size_t)w->outputs * ni * sizeof *w->D);
     make_maps(w);
-    return fill(w, error);
+    w->rolling = w->coordinates - w->speeds;
+    status = fill(w, error);
+    return status == LW_OK && d->massless ? lw_linear_massless(w, t, q, error) : status;
 }
 
 void lw_linear_destroy(lw_linear_work *w) {
@@ -476,17 +521,21 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
     double *faster = LW_NEW(arena, double, (size_t)model->nv *(size_t)w->speeds + 1);
     if (lw_arena_failed(arena)) return lw_out_of_memory(error);
     for (int k = 0; k < w->coordinates + w->speeds; k++) {
-        char text[256];
+        char text[256], dynamic[280];
         of[k] = d->free[k < w->coordinates ? w->own_q[k] : w->own_v[k - w->coordinates]];
         lw_state_name(model, of[k], k >= w->coordinates, text, sizeof text);
-        x[k] = lw_arena_text(arena, text);
+        snprintf(dynamic, sizeof dynamic, "dynamic(%s)", text);
+        x[k] = lw_arena_text(arena, w->shared && w->shared[k] ? dynamic : text);
     }
     for (int k = 0; k < ns; k++)
         x[w->coordinates + w->speeds + k] = lw_arena_text(arena, lw_model_state_name(model, k));
     for (int k = 0; k < inputs; k++) u[k] = lw_arena_text(arena, lw_model_input_name(model, k));
-    for (int k = 0; k < w->outputs; k++)
-        y[k] = model->output_names.count ? lw_arena_text(arena, lw_model_output_name(model, w->output_of[k]))
-                                         : x[k];
+    for (int k = 0; k < w->outputs; k++) {
+        char text[256];
+        if (!model->output_names.count) lw_state_name(model, d->free[w->shown[k]], 0, text, sizeof text);
+        y[k] = lw_arena_text(arena,
+                             model->output_names.count ? lw_model_output_name(model, w->output_of[k]) : text);
+    }
     for (int k = 0, at = 0; k < model->output_names.count; k++) {
         if (at < w->outputs && w->output_of[at] == k) {
             at++;
@@ -524,6 +573,8 @@ static lw_status give(answer *a, double t, const double *q, const double *v, lw_
                                    .coordinate_of = of,
                                    .motions = motion,
                                    .speed_motions = faster,
+                                   .first_order = w->first_order,
+                                   .algebraic = w->algebraic,
                                    .left_out = left,
                                    .left_out_count = left_count};
     return LW_OK;
@@ -539,12 +590,13 @@ lw_status lw_linearise(const lw_model *model, const lw_linearise_options *option
         return lw_call_needs("a model, options with finite numbers and a pointer for the result", error);
     answer *a = calloc(1, sizeof *a);
     if (!a) return lw_out_of_memory(error);
-    lw_status status = lw_linear_create(&a->work, model, options, error);
+    lw_status status = lw_linear_create(&a->work, model, options, true, error);
     double *q = NULL, *v = NULL;
     if (status == LW_OK) {
         q = LW_NEW(a->work.arena, double, model->nq + 1), v = LW_NEW(a->work.arena, double, model->nv + 1);
         status = q && v ? lw_linear_start(model, options, q, v, error) : lw_out_of_memory(error);
     }
+    if (status == LW_OK) lw_derivatives_settle(a->work.derivatives, options->t, q, v);
     if (status == LW_OK) status = lw_linear_at(&a->work, options, options->t, q, v, error);
     if (status == LW_OK) status = lw_linear_outputs(&a->work, options, options->t, q, v, error);
     if (status == LW_OK) status = eigenvalues(&a->work, error);

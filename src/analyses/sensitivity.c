@@ -261,7 +261,7 @@ static lw_status create(lw_sensitivity_work *w, const lw_sensitivity_options *op
     lw_linearise_defaults(model, &w->at);
     w->at.t = w->run.start, w->at.q = w->q, w->at.v = w->v, w->at.method = w->run.method;
     w->at.inputs = w->inputs, w->at.states = w->states;
-    status = lw_linear_create(&w->linear, model, &w->at, error);
+    status = lw_linear_create(&w->linear, model, &w->at, false, error);
     if (status == LW_OK) status = make_simulations(w, error);
     for (int j = 0; j < w->m && status == LW_OK; j++) status = differentiate_start(w, j, error);
     return status == LW_OK ? lw_variational_begin(w, error) : status;

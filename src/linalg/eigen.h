@@ -16,8 +16,9 @@ bool lw_eigen_general(int n, double *A, double *values, double *vectors);
  * K with x'M x = 1. */
 bool lw_eigen_definite(int n, double *K, double *M, double *values);
 /* The `count` algebraically smallest w of the same problem, ascending, and x with x'M x = 1 in the columns of
- * `vectors` (n x count). K and M are kept, 4 count <= n. most: a measure of the largest w. */
-bool lw_eigen_lowest(int n, const double *K, const double *M, int count, double *values, double *vectors,
-                     double *most);
+ * `vectors` (n x count). K and M are kept, 4 count <= n; unit: numbers that make x / unit comparable.
+ * rounding (count): what rounding of K may have left in each w; zeros are no larger than some of these. */
+bool lw_eigen_lowest(int n, const double *K, const double *M, const double *unit, int count, double *values,
+                     double *vectors, double *rounding);
 
 #endif

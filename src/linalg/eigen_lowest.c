@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ITERATIONS = 300, SHIFTS = 12 };
+enum { MOST_ITERATIONS = 300, SHIFTS = 16 };
 
 /* A measure of the largest w: the largest sum of a row of K, made dimensionless by the diagonal of M. */
 static double largest(int n, const double *K, const double *M) {
@@ -29,6 +29,25 @@ static double largest(int n, const double *K, const double *M) {
         most = fmax(most, row / sqrt(M[(size_t)j * ((size_t)n + 1)]));
     }
     return most;
+}
+
+/* The largest entry of each row of K, times the units; where it is next to nothing among all, the entries are
+ * rounding, and it is the largest of all. Divided by the square of the unit. */
+static void find_sizes(int n, const double *K, const double *unit, double *sizes) {
+    double most = 0;
+    for (int i = 0; i < n; i++) sizes[i] = 0;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++)
+            sizes[i] = fmax(sizes[i], fabs(K[i + (size_t)j * (size_t)n]) * unit[i] * unit[j]);
+    for (int i = 0; i < n; i++) most = fmax(most, sizes[i]);
+    for (int i = 0; i < n; i++) sizes[i] = (sizes[i] > 1e-12 * most ? sizes[i] : most) / (unit[i] * unit[i]);
+}
+
+/* What rounding of K may leave in x'K x. */
+static double rounding_of(int n, const double *sizes, const double *x) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += sizes[i] * x[i] * x[i];
+    return 4e-16 * sum;
 }
 
 static void start(size_t count, double *X) {
@@ -56,17 +75,16 @@ static void orthonormal(int n, int p, double *Y, double *MY) {
     }
 }
 
-bool lw_eigen_lowest(int n, const double *K, const double *M, int count, double *values, double *vectors,
-                     double *most) {
+bool lw_eigen_lowest(int n, const double *K, const double *M, const double *unit, int count, double *values,
+                     double *vectors, double *rounding) {
     const int p = 2 * count + 8 < n ? 2 * count + 8 : n;
     const size_t square = (size_t)n * (size_t)n, wide = (size_t)n * (size_t)p, small = (size_t)p * (size_t)p;
-    double *S = malloc((square + 3 * wide + 2 * small + 2 * (size_t)p) * sizeof *S);
+    double *S = malloc((square + 3 * wide + 2 * small + 2 * (size_t)p + (size_t)n) * sizeof *S);
     lw_symmetric *factors = lw_symmetric_create(n);
     bool found = false;
-    *most = largest(n, K, M);
     if (S && factors) {
         double *X = S + square, *Y = X + wide, *MY = Y + wide, *Kp = MY + wide, *Mp = Kp + small;
-        double *w = Mp + small, *last = w + p, shift = -1e-9 * *most;
+        double *w = Mp + small, *last = w + p, *sizes = last + p, shift = -1e-13 * largest(n, K, M);
         bool below = false;
         for (int k = 0; k < SHIFTS && !below; k++, shift *= 10) {
             for (size_t i = 0; i < square; i++) S[i] = K[i] - shift * M[i];
@@ -74,6 +92,7 @@ bool lw_eigen_lowest(int n, const double *K, const double *M, int count, double 
             if (below) break;
         }
         start(wide, X);
+        find_sizes(n, K, unit, sizes);
         for (int i = 0; i < p; i++) last[i] = HUGE_VAL;
         for (int k = 0; below && !found && k < MOST_ITERATIONS; k++) {
             lw_dense_multiply(false, false, n, p, n, 1, M, X, 0, Y);
@@ -89,8 +108,10 @@ bool lw_eigen_lowest(int n, const double *K, const double *M, int count, double 
             if (!lw_eigen_definite(p, Kp, Mp, w)) break;
             lw_dense_multiply(false, false, n, p, p, 1, Y, Kp, 0, X);
             found = k > 2;
-            for (int i = 0; i < count; i++)
-                found = found && fabs(w[i] - last[i]) <= 1e-13 * fabs(w[i] - shift) + 1e-16 * *most;
+            for (int i = 0; i < count; i++) {
+                rounding[i] = rounding_of(n, sizes, X + (size_t)i * (size_t)n);
+                found = found && fabs(w[i] - last[i]) <= 1e-13 * fabs(w[i] - shift) + rounding[i];
+            }
             memcpy(last, w, (size_t)p * sizeof *w);
         }
         memcpy(values, w, (size_t)count * sizeof *w);

@@ -69,8 +69,8 @@ static void hanging_mass(void **state) {
     lw_model_destroy(model);
 }
 
-/* Equal masses on slides along x: parts of the energy are as the squares of the shape; effective masses of all
- * modes are the whole mass, if both ends are fixed. */
+/* Equal masses on slides along x: parts of the energy are as the squares of the shape; effective masses of
+ * all modes are the whole mass, if both ends are fixed. */
 static void must_share(const lw_modes *modes, int masses, bool whole) {
     double effective = 0;
     for (int j = 0; j < modes->count; j++) {
@@ -431,8 +431,110 @@ static void motions_without_mass(void **state) {
     lw_model_destroy(model);
 }
 
+/* A cantilever of n hinged rods with springs, of unit length, mass and bending stiffness: its lowest
+ * frequencies are those of Bernoulli's beam, 3.516015, 22.03449, but for 1/n^2. */
+static lw_model *beam(int n, double damping) {
+    char *text = malloc((size_t)n * 400 + 400), name[32] = "ground";
+    lw_model *model = NULL;
+    lw_spec *spec;
+    int at = sprintf(text, "linkwork: 1\nname: beam\ngravity: [0, 0, 0]\nbodies:\n");
+    for (int i = 0; i < n; i++)
+        at += sprintf(text + at, "  b%d: {mass: 1/%d, com: [%d.5/%d, 0, 0], inertia: [1e-9, %.17g, 1e-9]}\n",
+                      i, n, i, n, 1.0 / 12 / n / n / n);
+    at += sprintf(text + at, "joints:\n");
+    for (int i = 0; i < n; i++) {
+        at += sprintf(text + at,
+                      "  j%d: {type: revolute, between: [%s, b%d], point: [%d/%d, 0, 0], axis: [0, 1, 0]}\n",
+                      i, name, i, i, n);
+        sprintf(name, "b%d", i);
+    }
+    at += sprintf(text + at, "forces:\n");
+    for (int i = 0; i < n; i++)
+        at += sprintf(text + at, "  t%d: {type: torsion, joint: j%d, stiffness: %d, damping: %.17g}\n", i, i,
+                      i == 0 ? 2 * n : n, damping * (i == 0 ? 2 * n : n));
+    sprintf(text + at, "run: {end: 1}\n");
+    spec = read_text_spec(text);
+    assert_int_equal(lw_model_compile(spec, NULL, NULL, &model), LW_OK);
+    lw_spec_destroy(spec);
+    free(text);
+    return model;
+}
+
+/* All modes and the lowest few go different ways; the lowest of 400 rods has 4e-11 of the largest square. */
+static void beams(void **state) {
+    (void)state;
+    double last = 0;
+    for (int n = 100; n <= 400; n *= 2) {
+        lw_model *model = beam(n, 0);
+        lw_linearise_options options;
+        lw_modes *few, *all = NULL;
+        lw_error error;
+        lw_linearise_defaults(model, &options);
+        assert_int_equal(lw_modes_lowest(model, &options, 2, &few, &error), LW_OK);
+        assert_int_equal(few->rigid, 0);
+        assert_int_equal(few->count, 2);
+        const double lowest = few->modes[0].eigenvalue[1], second = few->modes[1].eigenvalue[1];
+        assert_true(fabs(lowest - 3.51601527) < 4. / n / n);
+        assert_true(fabs(second - 22.0344916) < 60. / n / n);
+        if (n < 400) {
+            assert_int_equal(lw_modes_find(model, &options, &all, &error), LW_OK);
+            assert_int_equal(all->count, n);
+            assert_true(fabs(all->modes[0].eigenvalue[1] - lowest) < 1e-9 * lowest);
+            assert_true(fabs(all->modes[1].eigenvalue[1] - second) < 1e-9 * second);
+        }
+        /* Dampers in proportion to the springs leave sizes of eigenvalues as they are, l = -b w^2 / 2 + .. */
+        lw_model *slowed = beam(n, 1e-4);
+        lw_modes *with = NULL;
+        if (n < 200) {
+            assert_int_equal(lw_modes_find(slowed, &options, &with, &error), LW_OK);
+            const double *l = with->modes[0].eigenvalue;
+            assert_true(fabs(hypot(l[0], l[1]) - lowest) < 1e-9 * lowest);
+            assert_true(fabs(l[0] + 0.5e-4 * lowest * lowest) < 1e-9);
+        }
+        lw_modes_destroy(with);
+        lw_model_destroy(slowed);
+        if (last > 0) /* of second order */
+            assert_true(fabs((last - 3.51601526850) / (lowest - 3.51601526850) - 4) < 0.02);
+        last = lowest;
+        lw_modes_destroy(few);
+        lw_modes_destroy(all);
+        lw_model_destroy(model);
+    }
+}
+
+/* Three masses in a row without a hold: a stiff damper between the first two, a soft spring to the third. The
+ * row slides, the first two slide against the third one only with the spring; the damper leaves a decay. */
+static void a_soft_spring_beside_a_stiff_damper(void **state) {
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\nname: row\ngravity: [0, 0, 0]\n"
+        "bodies: {a: {kind: point, mass: 1}, b: {kind: point, mass: 1}, c: {kind: point, mass: 1}}\njoints:\n"
+        "  a: {type: prismatic, between: [ground, a], axis: [1, 0, 0]}\n"
+        "  b: {type: prismatic, between: [a, b], axis: [1, 0, 0]}\n"
+        "  c: {type: prismatic, between: [b, c], axis: [1, 0, 0]}\n"
+        "forces: {d: {type: torsion, joint: b, damping: 1e8}, s: {type: torsion, joint: c, stiffness: 1}}\n"
+        "run: {end: 1}\n";
+    lw_spec *spec = read_text_spec(text);
+    lw_model *model;
+    lw_linearise_options options;
+    lw_modes *modes;
+    lw_error error;
+    assert_int_equal(lw_model_compile(spec, NULL, NULL, &model), LW_OK);
+    lw_linearise_defaults(model, &options);
+    assert_int_equal(lw_modes_find(model, &options, &modes, &error), LW_OK);
+    assert_int_equal(modes->rigid, 2);
+    assert_int_equal(modes->count, 2);
+    assert_true(fabs(modes->modes[0].eigenvalue[1] - sqrt(1.5)) < 1e-7);
+    assert_true(fabs(modes->modes[1].eigenvalue[0] + 2e8) < 10);
+    lw_modes_destroy(modes);
+    lw_model_destroy(model);
+    lw_spec_destroy(spec);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(beams),
+        cmocka_unit_test(a_soft_spring_beside_a_stiff_damper),
         cmocka_unit_test(several),
         cmocka_unit_test(trim),
         cmocka_unit_test(motions_without_mass),

@@ -9,10 +9,12 @@
  * Source   docs/theory/derivatives.md, 3 and 33-35.
  * Cost     O(n depth) for a tree's dR1, then dense: O(free^3) and O(free^2 columns). No allocation but in
  *          create.
- * Limits   mass matrices that are singular along admissible speeds are refused (massless bodies).
+ * Limits   mass matrices that are singular along admissible speeds are refused (massless bodies), except
+ *          by lw_derivatives_balance.
  */
 #include "simulation/solver/solver_derivatives.h"
 #include "dynamics/tree_dynamics.h"
+#include "simulation/solver/solver_parts.h"
 #include <linkwork/massless.h>
 #include <linkwork/tree.h>
 
@@ -23,10 +25,11 @@
 /* --- creation -------------------------------------------------------------------------------------- */
 
 /* Method massless is chosen where some motion moves no mass, and may be asked for where none does. */
-static lw_status refuse_massless(const lw_model *model, lw_error *error) {
+static lw_status look_for_massless(lw_derivatives *d, bool refused, lw_error *error) {
     lw_directions *directions = NULL;
-    lw_status status = lw_directions_create(model, &directions, error);
-    if (status == LW_OK && lw_directions_count(directions) > 0) {
+    lw_status status = lw_directions_create(d->model, &directions, error);
+    if (status == LW_OK) d->massless = lw_directions_count(directions);
+    if (d->massless > 0 && refused) {
         const lw_direction *first = lw_directions_at(directions, 0);
         char object[160];
         snprintf(object, sizeof object, "body \"%s\"", first->body_name);
@@ -40,10 +43,10 @@ static lw_status refuse_massless(const lw_model *model, lw_error *error) {
     return status;
 }
 
-static lw_status refuse(const lw_derivatives *d, lw_error *error) {
+static lw_status refuse(lw_derivatives *d, bool massless, lw_error *error) {
     const lw_model *model = d->model;
     if (strcmp(lw_solver_method(d->solver), "massless") == 0) {
-        lw_status status = refuse_massless(model, error);
+        lw_status status = look_for_massless(d, !massless, error);
         if (status != LW_OK) return status;
     }
     if (model->values.mover_count > 0)
@@ -62,11 +65,11 @@ static void list_free(lw_derivatives *d) {
         if (!d->prescribed[k]) d->free[d->free_count++] = k;
 }
 
-static lw_status create(lw_derivatives *d, const lw_solver_options *options, lw_error *error) {
+static lw_status create(lw_derivatives *d, const lw_solver_options *options, bool massless, lw_error *error) {
     const lw_model *model = d->model;
     lw_arena *arena = d->arena;
     lw_status status = lw_solver_create(model, options, NULL, &d->solver, error);
-    if (status == LW_OK) status = refuse(d, error);
+    if (status == LW_OK) status = refuse(d, massless, error);
     if (status == LW_OK && (status = lw_data_create(model, NULL, &d->data)) != LW_OK)
         return lw_out_of_memory(error);
     if (status != LW_OK) return status;
@@ -106,9 +109,9 @@ static lw_status create(lw_derivatives *d, const lw_solver_options *options, lw_
     return LW_OK;
 }
 
-lw_status lw_derivatives_create(const lw_model *model, const lw_solver_options *options,
-                                const lw_allocator *allocator, lw_derivatives **derivatives,
-                                lw_error *error) {
+static lw_status create_object(const lw_model *model, const lw_solver_options *options,
+                               const lw_allocator *allocator, bool massless, lw_derivatives **derivatives,
+                               lw_error *error) {
     lw_solver_options defaults;
     if (derivatives) *derivatives = NULL;
     if (!model || !derivatives) return lw_call_needs("a model and a pointer for the result", error);
@@ -120,12 +123,24 @@ lw_status lw_derivatives_create(const lw_model *model, const lw_solver_options *
         return lw_out_of_memory(error);
     }
     *d = (lw_derivatives){.arena = arena, .model = model};
-    lw_status status = create(d, options ? options : &defaults, error);
+    lw_status status = create(d, options ? options : &defaults, massless, error);
     if (status == LW_OK)
         *derivatives = d;
     else
         lw_derivatives_destroy(d);
     return status;
+}
+
+lw_status lw_derivatives_create(const lw_model *model, const lw_solver_options *options,
+                                const lw_allocator *allocator, lw_derivatives **derivatives,
+                                lw_error *error) {
+    return create_object(model, options, allocator, false, derivatives, error);
+}
+
+lw_status lw_derivatives_create_any(const lw_model *model, const lw_solver_options *options,
+                                    const lw_allocator *allocator, lw_derivatives **derivatives,
+                                    lw_error *error) {
+    return create_object(model, options, allocator, true, derivatives, error);
 }
 
 void lw_derivatives_destroy(lw_derivatives *d) {
@@ -305,6 +320,27 @@ lw_status lw_derivatives_evaluate(lw_derivatives *d, double t, const double *q, 
     if (status != LW_OK || d->rows) return status;
     lw_tree_derivatives_mass(d->tree);
     list_answer(d);
+    return LW_OK;
+}
+
+void lw_derivatives_settle(lw_derivatives *d, double t, double *q, double *v) {
+    lw_method *method = d->solver->method;
+    double *y = d->right; /* It has room for q and v. */
+    if (!d->massless) return;
+    method->formulation->to_state(method, t, q, v, y);
+    method->formulation->from_state(method, t, y, q, v);
+}
+
+lw_status lw_derivatives_balance(lw_derivatives *d, double t, const double *q, const double *v,
+                                 lw_error *error) {
+    lw_status status = lw_solver_accelerations(d->solver, t, q, v, NULL, d->vdot, error);
+    if (status != LW_OK) return status;
+    lw_take_state(d->model, d->data, t, q, v);
+    status = lw_derivatives_differentiate(d, t, NULL, error);
+    if (status != LW_OK) return status;
+    lw_tree_derivatives_mass(d->tree);
+    d->rank = 0, d->freedom = d->free_count;
+    if (d->rows) lw_derivatives_particular(d);
     return LW_OK;
 }
 

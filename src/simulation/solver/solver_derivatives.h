@@ -35,11 +35,24 @@ struct lw_derivatives {
     double *right;      /* free x columns, column by column */
     double *dvdot;      /* free x columns, column by column: the answer */
     int rank, freedom;  /* of the last state */
+    int massless;       /* how many motions move no mass; then there are balances alone */
     /* For derivatives of reactions (lw_derivatives_prepare_reactions), or NULL. */
     double *loads, *cut_loads, *reactions, *wrenches, *multipliers;
     struct lw_unit_wrench *units_of_rows;
     bool *unique;
 };
+
+/* lw_derivatives_create, for models too some of whose motions move no mass: these have no answer of
+ * lw_derivatives_evaluate, but of lw_derivatives_balance. */
+lw_status lw_derivatives_create_any(const lw_model *model, const lw_solver_options *options,
+                                    const lw_allocator *allocator, lw_derivatives **derivatives,
+                                    lw_error *error);
+/* Of a state whose motions without mass are to be in balance: q and v that are. */
+void lw_derivatives_settle(lw_derivatives *d, double t, double *q, double *v);
+/* dR1 into tree->T, M into tree->mass, with rows N and the accelerations that keep them, too: what (3) says
+ * where M may be singular along N. */
+lw_status lw_derivatives_balance(lw_derivatives *d, double t, const double *q, const double *v,
+                                 lw_error *error);
 
 /* All derivatives of the state, into dvdot and inverse; vdot: the accelerations of the state. */
 lw_status lw_derivatives_evaluate(lw_derivatives *d, double t, const double *q, const double *v,
