@@ -520,6 +520,7 @@ static void print_part(code_writer *w, const code_routine *routine, const schedu
     for (int i = 0; i < routine->pivot_count && w->lanes == 1; i++) {
         const int n = routine->pivots[i];
         if (n < 0 || (s->own[n] ? s->part[n] : 0) != part) continue;
+        if (code_is_constant(w->g, n) && w->g->nodes[n].value > routine->floors[i]) continue;
         code_print_number(w, routine->floors[i], text);
         fprintf(w->file, "    if (!(");
         print_operand(w, s, n, part, 1);

@@ -40,9 +40,10 @@ static void each(FILE *file, int count, const char *text) {
 /* Loops are closed before the step counts. */
 static void print_end(const code_plan *plan, FILE *file, const char *member) {
     if (plan->loops)
-        fprintf(file,
-                "    status = %s_close(&w->%s, &w->residual, w);\n    if (status != %s_OK) return status;\n",
-                plan->name, member, plan->upper);
+        fprintf(
+            file,
+            "    const int open = %s_close(&w->%s, &w->residual, w);\n    if (open != %s_OK) return open;\n",
+            plan->name, member, plan->upper);
     fprintf(file, "    *s = w->%s;\n    return %s_OK;\n}\n\n", member, plan->upper);
 }
 
@@ -53,7 +54,7 @@ void code_print_steps(const code_plan *plan, const code_writer *w) {
     FILE *file = w->file;
     fprintf(file, "int %s_step_rk4(%s_state *s, const %s *tau, %s h, %s_workspace *w) {\n", n, n, real, real,
             n);
-    fprintf(file, "    int stage, k, status;\n    w->at = *s;\n    w->sum = *s;\n"
+    fprintf(file, "    int stage, k;\n    w->at = *s;\n    w->sum = *s;\n"
                   "    for (stage = 0; stage < 4; stage++) {\n");
     if (w->single)
         fprintf(file,
@@ -66,7 +67,7 @@ void code_print_steps(const code_plan *plan, const code_writer *w) {
                 "        const %s far = stage == 2 ? h : 0.5 * h;\n",
                 real, real);
     fprintf(file,
-            "        status = %s_forward(&w->at, tau, w->vdot, w);\n"
+            "        int status = %s_forward(&w->at, tau, w->vdot, w);\n"
             "        if (status == %s_OK) status = %s_rates(&w->at, &w->rates, w);\n"
             "        if (status != %s_OK) return status;\n",
             n, u, n, u);
