@@ -145,6 +145,31 @@ static void test_loops(void **state) {
     lw_model_destroy(model);
 }
 
+/* Elements at a joint that closes a loop, expressions that read it, and a drive elsewhere that follows it. */
+static void test_joint_that_closes(void **state) {
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "name: joint that closes\n"
+        "bodies:\n"
+        "  crank: {mass: 10, shape: rod, points: [[0, 0, 0], [0, 0, 1]], radius: 0.02}\n"
+        "  coupler: {mass: 20, shape: rod, points: [[0, 0, 1], [2, 0, 2]], radius: 0.02}\n"
+        "  rocker: {mass: 25, shape: rod, points: [[3, 0, 0], [2, 0, 2]], radius: 0.02}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0], v: 6 rad/s}\n"
+        "  B: {type: revolute, between: [crank, coupler], point: [0, 0, 1], axis: [0, 1, 0]}\n"
+        "  C: {type: revolute, between: [coupler, rocker], point: [2, 0, 2], axis: [0, 1, 0], cut: true}\n"
+        "  D: {type: revolute, between: [ground, rocker], point: [3, 0, 0], axis: [0, 1, 0]}\n"
+        "forces:\n"
+        "  t: {type: torsion, joint: C, stiffness: 3 N m/rad, damping: 0.4 N m s/rad, free: 0.2 rad}\n"
+        "  f: {type: friction, joint: C, coulomb: 0.5 N m, smoothing: 0.1 rad/s}\n"
+        "  d: {type: drive, joint: C, force: '(1 N m)*sin(3*C.q/(1 rad)) + (0.1 N m s/rad)*A.v'}\n"
+        "  e: {type: drive, joint: D, force: '(1 N m)*cos(C.q/(1 rad)) - (0.2 N m s/rad)*C.v'}\n";
+    lw_model *model = compile_or_fail(read_text_spec(text));
+    assert_true(agrees(model, "joint that closes", false, "-O0"));
+    lw_model_destroy(model);
+}
+
 static void test_random_loops(void **state) {
     (void)state;
     const int count = is_long ? 300 : 6;
@@ -245,8 +270,9 @@ static int tear_down(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_problems),     cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_random_loops), cmocka_unit_test(test_random_trees),
-        cmocka_unit_test(test_expressions),  cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_problems),          cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_joint_that_closes), cmocka_unit_test(test_random_loops),
+        cmocka_unit_test(test_random_trees),      cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

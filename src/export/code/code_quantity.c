@@ -154,7 +154,7 @@ static bool vector_of(code_build *b, const lw_state_quantity *quantity, code_nod
         if (info->cut) {
             code_node q[LW_JOINT_MAX_Q] = {0}, v[LW_JOINT_MAX_V] = {0};
             if (!code_cut_joint(b, object, q, v)) return false;
-            for (int k = 0; k < info->q_count; k++) out[k] = place ? q[k] : v[k];
+            for (int k = 0; k < model->joints[object].joint.nv; k++) out[k] = place ? q[k] : v[k];
             return true;
         }
         for (int k = 0; k < (place ? info->q_count : info->v_count); k++)
