@@ -168,6 +168,24 @@ static void test_joint_that_closes(void **state) {
     lw_model *model = compile_or_fail(read_text_spec(text));
     assert_true(agrees(model, "joint that closes", false, "-O0"));
     lw_model_destroy(model);
+    /* A screw that closes, whose angle needs revolutions, and a motion that follows a state. */
+    static const char other[] =
+        "linkwork: 1\n"
+        "name: screw that closes\n"
+        "states: {y: {start: 0.2, rate: '(cos(t/(1 s)) - y)/0.5'}}\n"
+        "bodies:\n"
+        "  a: {mass: 1, inertia: [0.1, 0.2, 0.25], position: [0.5, 0, 0]}\n"
+        "  b: {mass: 2, inertia: [0.3, 0.2, 0.25], position: [1, 0.5, 0]}\n"
+        "  s: {mass: 0.7, inertia: [0.1, 0.1, 0.1], position: [0.5, 1, 0]}\n"
+        "joints:\n"
+        "  j1: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 0, 1], motion: '0.3*y + "
+        "0.2*sin(3*t)'}\n"
+        "  j2: {type: revolute, between: [a, b], point: [1, 0, 0], axis: [0, 0, 1]}\n"
+        "  j3: {type: screw, between: [b, s], point: [1, 1, 0], axis: [1, 0, 0], lead: 0.2, cut: true}\n"
+        "  j4: {type: free, between: [ground, s]}\n";
+    model = compile_or_fail(read_text_spec(other));
+    assert_true(agrees(model, "screw that closes", false, "-O0"));
+    lw_model_destroy(model);
 }
 
 static void test_random_loops(void **state) {

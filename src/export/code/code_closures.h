@@ -38,6 +38,8 @@ const double *code_closer_v0(const code_closer *closer);
 /* A state at t whose positions are near the initial ones, perturbed by this size. false: none was found. */
 bool code_closer_state(code_closer *closer, double t, double size, uint64_t *random, double *q, double *v);
 
+/* Inputs and user states that motions follow, for later calls; NULL: the defaults, and the starts. */
+void code_closer_values(code_closer *closer, const double *inputs, const double *states);
 /* Brings a state onto the closures; false if they stay open. */
 bool code_closer_close(code_closer *closer, double t, double *q, double *v);
 

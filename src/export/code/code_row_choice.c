@@ -33,6 +33,7 @@ lw_status code_closer_create(const lw_model *model, code_closer **closer, lw_err
     c->q0 = calloc((size_t)model->nq + 1, sizeof(double));
     c->v0 = calloc((size_t)model->nv + 1, sizeof(double));
     if (!c->projection || !c->q0 || !c->v0) return lw_out_of_memory(error);
+    code_closer_values(c, NULL, NULL);
     memcpy(c->q0, model->q0, (size_t)model->nq * sizeof(double));
     memcpy(c->v0, model->v0, (size_t)model->nv * sizeof(double));
     return lw_assemble(model, 0, c->q0, c->v0, NULL, error);
@@ -48,6 +49,11 @@ void code_closer_destroy(code_closer *c) {
 
 const double *code_closer_q0(const code_closer *c) { return c->q0; }
 const double *code_closer_v0(const code_closer *c) { return c->v0; }
+
+void code_closer_values(code_closer *c, const double *inputs, const double *states) {
+    lw_projection_set_values(c->projection, inputs ? inputs : c->model->input_defaults,
+                             states ? states : c->model->values.starts);
+}
 
 bool code_closer_close(code_closer *c, double t, double *q, double *v) {
     const double closed = 1e-12, slow = 1e-10;

@@ -136,12 +136,14 @@ void code_keep_prescribed(const lw_model *model, const double *from, double *to)
 }
 
 /* Onto the closures; prescribed entries stay what their rates made of them. at: room for q and v. */
-static void close_state(const lw_model *model, code_reference_loops *loops, double t, double *at,
-                        double *out) {
+static void close_state(const lw_model *model, code_reference_loops *loops, double t, const double *inputs,
+                        double *at, double *out) {
     const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
     memcpy(at, out, (nq + nv) * sizeof *at);
     loops->drift = 0;
+    code_closer_values(loops->closer, inputs, out + nq + nv);
     if (!code_closer_close(loops->closer, t, out, out + nq)) loops->drift = HUGE_VAL;
+    code_closer_values(loops->closer, NULL, NULL);
     code_keep_prescribed(model, at, out);
     for (size_t k = 0; k < nq + nv; k++) loops->drift = fmax(loops->drift, fabs(out[k] - at[k]));
 }
@@ -183,7 +185,7 @@ lw_status code_reference_step(const lw_model *model, lw_data *data, const code_r
     }
     if (status == LW_OK) status = lw_normalise_q(model, out);
     if (loops) memcpy(loops->states, first, (size_t)nx * sizeof *first);
-    if (status == LW_OK && loops) close_state(model, loops, from->t + h, room, out);
+    if (status == LW_OK && loops) close_state(model, loops, from->t + h, from->inputs, room, out);
     lw_data_set_values(model, data, from->inputs, from->states);
     free(room);
     return status;

@@ -188,8 +188,10 @@ static lw_status reference_step(const code_plan *plan, reference *r, const code_
         code_reference_step(model, r->data, from, r->tau, r->step, kind == 1, with, r->steps[kind], error);
     r->step_noise[kind] = 0.5 * loops.drift;
     if (!plan->loops || kind == 1 || status != LW_OK) return status;
-    double *half = numbers(count), *two = numbers(count);
-    if (!half || !two) status = lw_out_of_memory(error);
+    const size_t states = (size_t)model->values.state_count * sizeof(double);
+    double *half = numbers(count), *two = numbers(count), *kept = numbers(model->values.state_count);
+    if (!half || !two || !kept) status = lw_out_of_memory(error);
+    if (kept) memcpy(kept, r->states, states);
     if (status == LW_OK)
         status = code_reference_step(model, r->data, from, r->tau, 0.5 * r->step, false, with, half, error);
     const code_reference_state middle = {from->t + 0.5 * r->step, half, half + nq, from->inputs,
@@ -198,6 +200,8 @@ static lw_status reference_step(const code_plan *plan, reference *r, const code_
         status = code_reference_step(model, r->data, &middle, r->tau, 0.5 * r->step, false, with, two, error);
     for (int k = 0; status == LW_OK && k < nq + nv; k++)
         r->step_noise[kind] = fmax(r->step_noise[kind], 4 * fabs(two[k] - r->steps[kind][k]));
+    if (kept) memcpy(r->states, kept, states); /* which the second half began with others */
+    free(kept);
     free(half);
     free(two);
     return status;
