@@ -439,9 +439,16 @@ static void differentiate(code_build *b, code_rows *rows) {
 }
 
 void code_rows_create(code_build *b, code_rows *rows) {
+    enum {
+        MOST = 1500
+    }; /* rows: beyond, code of megabytes is slower than the library, whose cost is linear */
     const lw_model *model = b->model;
     const int room = 6 * model->closure_count + 3 * model->constraint_count;
     *rows = (code_rows){.speeds = model->nv};
+    if (room > MOST) {
+        code_refuse(b, NULL, "its loops have more than 1500 rows, which would be megabytes of C");
+        return;
+    }
     rows->phi = array_of(b, room), rows->psi = array_of(b, room), rows->bias = array_of(b, room);
     rows->chosen = array_of(b, room);
     rows->G = calloc((size_t)room * (size_t)model->nv + 1, sizeof *rows->G);
