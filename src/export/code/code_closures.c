@@ -439,9 +439,7 @@ static void differentiate(code_build *b, code_rows *rows) {
 }
 
 void code_rows_create(code_build *b, code_rows *rows) {
-    enum {
-        MOST = 1500
-    }; /* rows: beyond, code of megabytes is slower than the library, whose cost is linear */
+    enum { MOST = 1500 }; /* rows, redundant ones included: 4 MB of C */
     const lw_model *model = b->model;
     const int room = 6 * model->closure_count + 3 * model->constraint_count;
     *rows = (code_rows){.speeds = model->nv};
