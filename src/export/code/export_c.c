@@ -77,8 +77,11 @@ static void refuse_lost(code_plan *plan, code_build *b, code_closer *closer, con
         if (lost >= model->links[i].v && lost < model->links[i].v + model->links[i].joint.nv)
             code_refuse(b, model->bodies[i].name,
                         "the joint of the tree that carries it moves no inertia when all loops are cut");
-    if (lost >= speeds)
-        code_refuse(b, NULL, "its rows of loops depend on each other, or no drive can make each motion");
+    if (speeds == 0 && lost >= plan->rows.rank) /* of inverse dynamics: (10) */
+        code_refuse(b, NULL,
+                    "the joints of --drive cannot make every motion that the loops allow; name more");
+    else if (lost >= speeds)
+        code_refuse(b, NULL, "rows of its loops depend on each other at most positions");
 }
 
 static void add_forward_loops(code_plan *plan, code_build *b, code_closer *closer) {
