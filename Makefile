@@ -12,7 +12,7 @@ THREAD_TESTS = $(subst /,-,$(patsubst tests/%.c,%,$(subst /test_,/,$(wildcard te
 # tests/conformance/test_balance.c is the test conformance/balance; those that know LINKWORK_LONG do more then.
 LONG_TESTS = $(subst /test_,/,$(patsubst tests/%.c,%,$(shell grep -l LINKWORK_LONG tests/*/test_*.c)))
 
-.PHONY: build mpi run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-import test-fmu fmu-windows test-fmu-windows test-derivatives check-layers check-prose check-format format reference docs fuzz fuzz-merge bench bench-peers bench-python \
+.PHONY: build mpi run test python python-test python-types wheel test-long test-sanitize test-thread test-page test-gltf test-arm test-import test-fmu fmu-windows test-fmu-windows test-derivatives check-layers check-prose check-format format reference docs fuzz fuzz-merge bench bench-peers bench-python \
 	comparison endurance install deb test-deb dist test-dist setup clean help
 .DEFAULT_GOAL := build
 
@@ -85,6 +85,12 @@ test-gltf: setup ## every problem as .glb, judged by Khronos' gltf-validator (np
 	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
 	@cmake --build build -j $(JOBS) --target glb-of
 	@bash tests/export/validate build
+
+test-arm: setup ## generated C on a 32-bit ARM (qemu-user), and put to cppcheck
+	@bash tools/setup --arm
+	@$(CONFIGURE) -B build -DCMAKE_BUILD_TYPE=Release -DLINKWORK_TESTS=ON
+	@cmake --build build -j $(JOBS) --target linkwork-program
+	@bash tests/export/judge_generated_c build/linkwork
 
 test-import: setup ## imports judged by Pinocchio and MuJoCo (pip fetches them) and libsdformat, and every method on them
 	@bash tools/setup --judges

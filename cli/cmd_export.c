@@ -20,8 +20,10 @@ static void tell_notes(const char *path, const lw_import_notes *notes) {
 
 static int export_c(const cli_command *command, int argc, char **argv) {
     static const char *const titles[] = {
-        "forward dynamics", "inverse dynamics", "mass matrix", "kinematics", "rates", "derivatives"};
+        "forward dynamics", "inverse dynamics",  "mass matrix",   "kinematics", "rates",
+        "derivatives",      "closing positions", "closing speeds"};
     cli_changes changes = {.any_path = false};
+    cli_list drives = {0};
     lw_code_options code = {.forward = false};
     const char *out = NULL, *real = "double", *name = NULL, *batch = NULL;
     const cli_option options[] = {
@@ -31,6 +33,10 @@ static int export_c(const cli_command *command, int argc, char **argv) {
         {"mass-matrix", NULL, "the mass matrix", NULL, .flag = &code.mass_matrix},
         {"kinematics", NULL, "places and velocities of all bodies", NULL, .flag = &code.kinematics},
         {"derivatives", NULL, "derivatives of forces and accelerations", NULL, .flag = &code.derivatives},
+        {"drive", "NAME",
+         "a joint that inverse dynamics of loops may drive (may be repeated; if left out, all of "
+         "the tree)",
+         "crank", .list = &drives},
         {"step", NULL, "steps in time: rk4 and semi-implicit, with --forward", NULL, .flag = &code.step},
         {"batch", "W", "forward dynamics of 2, 4 or 8 states at a time, in vectors", "4", .text = &batch},
         {"real", "TYPE", "double (if left out) or float", "float", .text = &real},
@@ -58,6 +64,7 @@ static int export_c(const cli_command *command, int argc, char **argv) {
         code.batch = batch ? batch[0] - '0' : 0;
         code.single = strcmp(real, "float") == 0;
         code.name = name;
+        if (drives.count > 0) code.driven = drives.items, code.driven_count = drives.count;
         const lw_status status = lw_export_c(loaded.model, &code, out, &summary, &error);
         if (status != LW_OK)
             result = cli_fault(command, status, &error);

@@ -27,16 +27,19 @@ LW_API lw_status lw_export_urdf(const lw_spec *spec, const char *path, lw_import
 typedef struct lw_code_options {
     bool forward, inverse, mass_matrix, kinematics; /* the functions; none: forward and inverse */
     bool derivatives; /* of forces and accelerations, with forward, inverse and mass matrix */
-    bool step;        /* rk4 and semi-implicit, with forward */
+    bool step;        /* rk4 and semi-implicit, with forward; loops are closed after each */
+    /* The joints that inverse dynamics of loops may drive, as in lw_solver_options; NULL: all of the tree. */
+    const char *const *driven;
+    int driven_count;
     int batch;        /* states of forward dynamics at a time: 2, 4, 8; 0: one */
     bool single;      /* float in place of double */
     const char *name; /* of files and functions; NULL: that of the model */
 } lw_code_options;
 
 /* What was generated: operations of each function, in the order forward, inverse, mass_matrix, kinematics,
- * rates, derivatives; -1 for those that were not asked for. */
+ * rates, derivatives, and of loops closing of positions and of speeds; -1 for those that are not there. */
 typedef struct lw_code_summary {
-    int operations[6];
+    int operations[8];
     char name[64];
 } lw_code_summary;
 

@@ -8,7 +8,9 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "problems.h"
+#include "random_loops.h"
 #include "random_model.h"
+#include "model/compiled_model.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,21 +43,31 @@ static void compile_and_run(const char *compiler, const char *flags, const char 
     if (result != 0) fail_msg("%s: %s %s: figures differ (status %d)", what, compiler, flags, result);
 }
 
+static bool has_loops(const lw_model *model) {
+    for (int j = 0; j < lw_model_joint_count(model); j++)
+        if (lw_model_joint_info(model, j).cut) return true;
+    return model->constraint_count > 0;
+}
+
 /* Generates C of a model and tests it. Returns false if the model is refused with this reason. */
-static bool agrees(const lw_model *model, const char *what, bool single, const char *flags) {
-    const lw_code_options options = {.forward = true,
+static bool agrees_driven(const lw_model *model, const char *what, bool single, const char *flags,
+                          const char *const *driven, int driven_count) {
+    const lw_code_options options = {.driven = driven,
+                                     .driven_count = driven_count,
+                                     .forward = true,
                                      .inverse = true,
                                      .mass_matrix = true,
                                      .kinematics = true,
                                      .step = true,
                                      /* of large models it is millions of characters */
-                                     .derivatives = lw_model_v_size(model) <= 20,
+                                     .derivatives = lw_model_v_size(model) <= 20 && !has_loops(model),
                                      .single = single,
                                      .batch = single ? 0 : 4,
                                      .name = "m"};
     lw_error error = {0};
     const lw_status status = lw_export_c(model, &options, folder, NULL, &error);
     if (status == LW_ERROR_UNSUPPORTED || status == LW_ERROR_SINGULAR) return false;
+    if (status == LW_ERROR_MODEL && has_loops(model)) return false; /* It cannot be assembled at t = 0. */
     if (status != LW_OK) fail_msg("%s: %s", what, error.message);
     compile_and_run("cc", flags, what);
     if (have("clang")) compile_and_run("clang", flags, what);
@@ -63,6 +75,10 @@ static bool agrees(const lw_model *model, const char *what, bool single, const c
     compile_and_run("cc", "-O2", what);
     compile_and_run("cc", "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all", what);
     return true;
+}
+
+static bool agrees(const lw_model *model, const char *what, bool single, const char *flags) {
+    return agrees_driven(model, what, single, flags, NULL, 0);
 }
 
 static void problem(const char *name, const char *flags) {
@@ -85,6 +101,107 @@ static void test_problems(void **state) {
     lw_model *model = read_problem("robot_arm");
     assert_true(agrees(model, "robot_arm in float", true, "-O1"));
     lw_model_destroy(model);
+}
+
+/* Loops: plane, in space, overconstrained, closed by a screw's angle or a wheel; elements at the joint that
+ * closes; drives of some joints. */
+static void test_loops(void **state) {
+    (void)state;
+    static const char *const names[] = {"four_bar", "bennett", "spatial_slider_crank", "blajer_four_bar"};
+    static const char *const others[] = {"slider_crank",
+                                         "parallelogram",
+                                         "andrews_squeezer",
+                                         "bicycle",
+                                         "blajer_pendulum",
+                                         "bricard",
+                                         "double_wishbone",
+                                         "hub",
+                                         "ladder",
+                                         "net",
+                                         "sarrus",
+                                         "scissor",
+                                         "six_body_linkage",
+                                         "stewart_platform",
+                                         "suspension",
+                                         "trellis",
+                                         "five_bar_redundant",
+                                         "v8",
+                                         "n_four_bar",
+                                         "crank_stop"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) problem(names[k], k % 2 ? "-O2" : "-O0");
+    for (size_t k = 0; k < sizeof others / sizeof *others && is_long; k++) problem(others[k], "-O0");
+    lw_model *model = read_problem("four_bar");
+    const char *const crank[] = {"A"}, *const none[] = {"nothing"};
+    assert_true(agrees_driven(model, "four_bar by its crank", false, "-O0", crank, 1));
+    assert_true(agrees(model, "four_bar in float", true, "-O1"));
+    lw_code_options options = {.forward = true, .derivatives = true, .name = "m"};
+    lw_error error = {0};
+    assert_int_equal(lw_export_c(model, &options, folder, NULL, &error), LW_ERROR_UNSUPPORTED);
+    options = (lw_code_options){.inverse = true, .name = "m", .driven = none, .driven_count = 1};
+    assert_int_equal(lw_export_c(model, &options, folder, NULL, &error), LW_ERROR_ARGUMENT);
+    /* No drive moves it. */
+    options.driven_count = 0;
+    assert_int_equal(lw_export_c(model, &options, folder, NULL, &error), LW_ERROR_UNSUPPORTED);
+    lw_model_destroy(model);
+}
+
+/* Elements at a joint that closes a loop, expressions that read it, and a drive elsewhere that follows it. */
+static void test_joint_that_closes(void **state) {
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "name: joint that closes\n"
+        "bodies:\n"
+        "  crank: {mass: 10, shape: rod, points: [[0, 0, 0], [0, 0, 1]], radius: 0.02}\n"
+        "  coupler: {mass: 20, shape: rod, points: [[0, 0, 1], [2, 0, 2]], radius: 0.02}\n"
+        "  rocker: {mass: 25, shape: rod, points: [[3, 0, 0], [2, 0, 2]], radius: 0.02}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, crank], point: [0, 0, 0], axis: [0, 1, 0], v: 6 rad/s}\n"
+        "  B: {type: revolute, between: [crank, coupler], point: [0, 0, 1], axis: [0, 1, 0]}\n"
+        "  C: {type: revolute, between: [coupler, rocker], point: [2, 0, 2], axis: [0, 1, 0], cut: true}\n"
+        "  D: {type: revolute, between: [ground, rocker], point: [3, 0, 0], axis: [0, 1, 0]}\n"
+        "forces:\n"
+        "  t: {type: torsion, joint: C, stiffness: 3 N m/rad, damping: 0.4 N m s/rad, free: 0.2 rad}\n"
+        "  f: {type: friction, joint: C, coulomb: 0.5 N m, smoothing: 0.1 rad/s}\n"
+        "  d: {type: drive, joint: C, force: '(1 N m)*sin(3*C.q/(1 rad)) + (0.1 N m s/rad)*A.v'}\n"
+        "  e: {type: drive, joint: D, force: '(1 N m)*cos(C.q/(1 rad)) - (0.2 N m s/rad)*C.v'}\n";
+    lw_model *model = compile_or_fail(read_text_spec(text));
+    assert_true(agrees(model, "joint that closes", false, "-O0"));
+    lw_model_destroy(model);
+    /* A screw that closes, whose angle needs revolutions, and a motion that follows a state. */
+    static const char other[] =
+        "linkwork: 1\n"
+        "name: screw that closes\n"
+        "states: {y: {start: 0.2, rate: '(cos(t/(1 s)) - y)/0.5'}}\n"
+        "bodies:\n"
+        "  a: {mass: 1, inertia: [0.1, 0.2, 0.25], position: [0.5, 0, 0]}\n"
+        "  b: {mass: 2, inertia: [0.3, 0.2, 0.25], position: [1, 0.5, 0]}\n"
+        "  s: {mass: 0.7, inertia: [0.1, 0.1, 0.1], position: [0.5, 1, 0]}\n"
+        "joints:\n"
+        "  j1: {type: revolute, between: [ground, a], point: [0, 0, 0], axis: [0, 0, 1], motion: '0.3*y + "
+        "0.2*sin(3*t)'}\n"
+        "  j2: {type: revolute, between: [a, b], point: [1, 0, 0], axis: [0, 0, 1]}\n"
+        "  j3: {type: screw, between: [b, s], point: [1, 1, 0], axis: [1, 0, 0], lead: 0.2, cut: true}\n"
+        "  j4: {type: free, between: [ground, s]}\n";
+    model = compile_or_fail(read_text_spec(other));
+    assert_true(agrees(model, "screw that closes", false, "-O0"));
+    lw_model_destroy(model);
+}
+
+static void test_random_loops(void **state) {
+    (void)state;
+    const int count = is_long ? 300 : 6;
+    int done = 0;
+    for (int seed = 0; seed < count; seed++) {
+        static random_loops loops;
+        random_loops_build(&loops, seed);
+        lw_model *model = compile_or_fail(loops.spec);
+        char what[64];
+        snprintf(what, sizeof what, "random loops, seed %d", seed);
+        done += agrees(model, what, false, seed % 2 ? "-O1" : "-O0");
+        lw_model_destroy(model);
+    }
+    assert_true(done > count / 3);
 }
 
 static void test_random_trees(void **state) {
@@ -170,7 +287,10 @@ static int tear_down(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_problems), cmocka_unit_test(test_random_trees),
-                                       cmocka_unit_test(test_expressions), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_problems),          cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_joint_that_closes), cmocka_unit_test(test_random_loops),
+        cmocka_unit_test(test_random_trees),      cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

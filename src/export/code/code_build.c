@@ -37,8 +37,8 @@ static void take_body(code_build *b, int i) {
     }
 }
 
-void code_build_create(code_build *b, code_graph *g, const lw_model *model) {
-    *b = (code_build){.g = g, .model = model};
+static void create(code_build *b, code_graph *g, const lw_model *model, bool open) {
+    *b = (code_build){.g = g, .model = model, .open = open};
     b->bodies = calloc((size_t)model->body_count + 1, sizeof *b->bodies);
     b->q = array_of(b, model->nq);
     b->v = array_of(b, model->nv);
@@ -58,9 +58,14 @@ void code_build_create(code_build *b, code_graph *g, const lw_model *model) {
     for (int k = 0; k < model->values.count; k++) b->values[k] = -1;
     code_numbers3(g, model->gravity, 1, b->gravity);
     for (int i = 1; i <= model->body_count; i++) take_body(b, i);
-    code_motions(b);
+    if (!open) code_motions(b);
     code_kinematics(b);
-    code_forces(b);
+    if (!open) code_forces(b);
+}
+
+void code_build_create(code_build *b, code_graph *g, const lw_model *model) { create(b, g, model, false); }
+void code_build_create_open(code_build *b, code_graph *g, const lw_model *model) {
+    create(b, g, model, true);
 }
 
 void code_build_destroy(code_build *b) {

@@ -28,12 +28,13 @@ typedef struct code_body {
 typedef struct code_build {
     code_graph *g;
     const lw_model *model; /* merged */
-    code_body *bodies;     /* 0 .. body_count */
-    code_node t, *q, *v;   /* with prescribed entries */
-    code_node *vdot;       /* of prescribed speeds; -1 for others */
-    code_node *tau;        /* of elements, per speed */
-    code_node *values;     /* the vector of values that expressions read; -1: not yet known */
-    code_node *armature;   /* per speed */
+    bool open;           /* coordinates that follow motions are arguments like the others; no elements act */
+    code_body *bodies;   /* 0 .. body_count */
+    code_node t, *q, *v; /* with prescribed entries */
+    code_node *vdot;     /* of prescribed speeds; -1 for others */
+    code_node *tau;      /* of elements, per speed */
+    code_node *values;   /* the vector of values that expressions read; -1: not yet known */
+    code_node *armature; /* per speed */
     code_node gravity[3];
     const char *refusal; /* what cannot be generated, or NULL */
     char refused[160];   /* its object */
@@ -42,7 +43,13 @@ typedef struct code_build {
 /* Takes a state: q, v from the arguments, motions, kinematics; then loads. g->failed where memory is out;
  * refusal where the model has something that cannot be generated. */
 void code_build_create(code_build *b, code_graph *g, const lw_model *model);
+/* The same with all coordinates and speeds as arguments, and without elements. */
+void code_build_create_open(code_build *b, code_graph *g, const lw_model *model);
 void code_build_destroy(code_build *b);
+/* Is speed k of a joint given by a motion? */
+static inline bool code_follows(const code_build *b, const lw_link *link, int k) {
+    return !b->open && (link->prescribed >> k & 1);
+}
 void code_refuse(code_build *b, const char *object, const char *why);
 
 /* --- code_joint.c --------------------------------------------------------------------------------- */

@@ -143,3 +143,35 @@ bool code_derive(code_graph *g, const code_seed *seeds, int seed_count, const co
     free(seeded);
     return !g->failed;
 }
+
+bool code_substitute(code_graph *g, const code_seed *swaps, int swap_count, const code_node *wanted,
+                     int wanted_count, code_node *out) {
+    const int count = g->count;
+    code_node *is = malloc(((size_t)count + 1) * sizeof *is);
+    bool *needed = calloc((size_t)count + 1, sizeof *needed);
+    if (!is || !needed) g->failed = true;
+    for (int k = 0; k < wanted_count && !g->failed; k++) needed[wanted[k]] = true;
+    for (int n = count - 1; n >= 0 && !g->failed; n--) {
+        is[n] = -1;
+        for (int k = 0; needed[n] && k < code_arity((code_op)g->nodes[n].op); k++)
+            needed[code_operand(g, n, k)] = true;
+    }
+    for (int k = 0; k < swap_count && !g->failed; k++)
+        if (swaps[k].input < count) is[swaps[k].input] = swaps[k].rate;
+    for (int n = 0; n < count && !g->failed; n++) {
+        const code_operation o = g->nodes[n];
+        const int operands = code_arity((code_op)o.op);
+        if (!needed[n] || is[n] >= 0) continue;
+        if (operands == 0)
+            is[n] = n;
+        else if (o.op == CODE_TABLE)
+            is[n] = code_table(g, g->tables[o.b], is[o.a], o.c);
+        else
+            is[n] =
+                code_make(g, (code_op)o.op, is[o.a], operands > 1 ? is[o.b] : 0, operands > 2 ? is[o.c] : 0);
+    }
+    for (int k = 0; k < wanted_count; k++) out[k] = g->failed ? 0 : is[wanted[k]];
+    free(is);
+    free(needed);
+    return !g->failed;
+}

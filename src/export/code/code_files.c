@@ -62,13 +62,14 @@ static void print_origin(const code_plan *plan, FILE *file, const char *ending, 
 }
 
 static const char *const titles[CODE_ROUTINES] = {
-    "forward dynamics", "inverse dynamics", "mass matrix", "kinematics", "rates", "derivatives"};
+    "forward dynamics", "inverse dynamics",  "mass matrix",   "kinematics", "rates",
+    "derivatives",      "closing positions", "closing speeds"};
 
 static void print_costs(const code_plan *plan, FILE *file) {
     for (int k = 0; k < CODE_ROUTINES; k++) {
         const code_routine *r = &plan->routines[k];
         if (!plan->wanted[k]) continue;
-        fprintf(file, " * %-16s  %d flops: %d additions, %d multiplications, %d divisions; %d functions\n",
+        fprintf(file, " * %-17s  %d flops: %d additions, %d multiplications, %d divisions; %d functions\n",
                 titles[k], r->additions + r->multiplications + r->divisions, r->additions, r->multiplications,
                 r->divisions, r->functions);
     }
@@ -114,8 +115,11 @@ lw_status code_write_header(code_plan *plan, const char *folder, lw_error *error
             model->nq, u, model->nv, u, model->values.input_count, u, model->values.state_count);
     fprintf(file, "    %s_BODIES = %d\n};\n\n", u, plan->model->body_count + 1);
     fprintf(file,
-            "/* What functions return: OK, or the state has an inertia that is zero or not a number. */\n");
-    fprintf(file, "enum { %s_OK = 0, %s_SINGULAR = 1, %s_NOT_FINITE = 2 };\n\n", u, u, u);
+            "/* What functions return: OK, or the state has an inertia that is zero or not a number%s. */\n",
+            plan->loops ? ", or\n * rows of loops that depend on each other there; OPEN: a loop stays open"
+                        : "");
+    fprintf(file, "enum { %s_OK = 0, %s_SINGULAR = 1, %s_NOT_FINITE = 2%s%s%s };\n\n", u, u, u,
+            plan->loops ? ", " : "", plan->loops ? u : "", plan->loops ? "_OPEN = 3" : "");
     fprintf(file, "typedef struct %s_state {\n    %s t;\n", n, real);
     print_member(file, real, "q", u, "Q", model->nq, "coordinates");
     print_member(file, real, "v", u, "V", model->nv, "speeds");
@@ -130,6 +134,7 @@ lw_status code_write_header(code_plan *plan, const char *folder, lw_error *error
             "typedef struct %s_workspace {\n    %s x[%d];\n",
             n, real, kept);
     if (plan->step) code_print_step_members(plan, file);
+    if (plan->wanted[CODE_CLOSE_Q]) code_print_close_members(plan, file, real);
     if (plan->step || plan->wanted[CODE_GRADIENTS])
         fprintf(file, "    %s vdot[%d];\n", real, model->nv > 0 ? model->nv : 1);
     if (plan->wanted[CODE_GRADIENTS]) fprintf(file, "    %s mass[%d];\n", real, model->nv * model->nv);
@@ -183,6 +188,7 @@ lw_status code_write_header(code_plan *plan, const char *folder, lw_error *error
             "\n/* The rates of coordinates and of the states of the user: rates->q, rates->states. */\n"
             "int %s_rates(const %s_state *restrict s, %s_state *restrict rates, %s_workspace *restrict w);\n",
             n, n, n, n);
+    if (plan->wanted[CODE_CLOSE_Q]) code_print_close_header(plan, file, real);
     if (plan->wanted[CODE_GRADIENTS]) code_print_gradients_header(plan, file, real);
     if (plan->options.batch) code_print_batch_header(plan, file);
     if (plan->step) code_print_step_header(plan, file, real);
@@ -198,11 +204,11 @@ static void print_start(const code_plan *plan, const code_writer *w) {
     code_print_number(w, 0.0, text);
     fprintf(file, "    s->t = %s;\n", text);
     for (int k = 0; k < model->nq; k++) {
-        code_print_number(w, model->q0[k], text);
+        code_print_number(w, plan->q0[k], text);
         fprintf(file, "    s->q[%d] = %s;\n", k, text);
     }
     for (int k = 0; k < model->nv; k++) {
-        code_print_number(w, model->v0[k], text);
+        code_print_number(w, plan->v0[k], text);
         fprintf(file, "    s->v[%d] = %s;\n", k, text);
     }
     for (int k = 0; k < model->values.input_count; k++) {
@@ -244,6 +250,8 @@ lw_status code_write_source(code_plan *plan, const char *folder, lw_error *error
     for (int k = 0; k < CODE_ROUTINES; k++)
         if (plan->wanted[k]) code_print_routine(&w, &plan->routines[k]);
     if (plan->wanted[CODE_GRADIENTS]) code_print_gradients(plan, &w);
+    if (plan->step || plan->wanted[CODE_CLOSE_Q]) code_print_unit(plan, &w);
+    if (plan->wanted[CODE_CLOSE_Q]) code_print_close(plan, &w);
     if (plan->step) code_print_steps(plan, &w);
     if (plan->options.batch) code_print_batch(plan, file);
     const lw_status status = code_close(file, path, error);

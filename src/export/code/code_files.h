@@ -3,9 +3,10 @@
 #ifndef LW_CODE_FILES_H
 #define LW_CODE_FILES_H
 
-#include "export/code/code_build.h"
+#include "export/code/code_loop.h"
 #include "export/code/code_print.h"
 #include <linkwork/export.h>
+#include <linkwork/solver.h>
 #include <linkwork/version.h>
 
 enum {
@@ -15,6 +16,8 @@ enum {
     CODE_KINEMATICS,
     CODE_RATES,
     CODE_GRADIENTS,
+    CODE_CLOSE_Q, /* the way back onto the closures: positions, */
+    CODE_CLOSE_V, /* velocities */
     CODE_ROUTINES
 };
 
@@ -28,12 +31,16 @@ typedef struct code_plan {
     code_routine routines[CODE_ROUTINES];
     int batch_kept;
     bool composite; /* forward dynamics by the mass matrix */
+    bool loops;     /* there are rows of closures or constraints */
+    code_rows rows;
+    const double *q0, *v0; /* where NAME_start begins: closed */
+    bool *driven;          /* per speed: inverse dynamics may use it; NULL: all */
 } code_plan;
 
 /* NAME.h and NAME.c; NAME_test.c with the library's figures (code_test.c). */
 lw_status code_write_header(code_plan *plan, const char *folder, lw_error *error);
 lw_status code_write_source(code_plan *plan, const char *folder, lw_error *error);
-lw_status code_write_test(code_plan *plan, const char *folder, lw_error *error);
+lw_status code_write_test(code_plan *plan, code_closer *closer, const char *folder, lw_error *error);
 
 /* --- code_step.c ---------------------------------------------------------------------------------- */
 
@@ -44,9 +51,26 @@ typedef struct code_reference_state {
     double t;
     const double *q, *v, *inputs, *states;
 } code_reference_state;
-/* The same step by the library: q, v and user states behind it into out. */
+/* Of mechanisms with loops: a solver that reads its user states from an array, and the way back. */
+typedef struct code_reference_loops {
+    lw_solver *solver;
+    double *states;
+    code_closer *closer;
+    double drift; /* out: how far closing moved the state */
+} code_reference_loops;
+/* Copies the entries of q, and v behind them, that follow motions. */
+void code_keep_prescribed(const lw_model *model, const double *from, double *to);
+/* The same step by the library: q, v and user states behind it into out. loops: NULL of trees. */
 lw_status code_reference_step(const lw_model *model, lw_data *data, const code_reference_state *from,
-                              const double *tau, double h, bool semi_implicit, double *out, lw_error *error);
+                              const double *tau, double h, bool semi_implicit, code_reference_loops *loops,
+                              double *out, lw_error *error);
+
+/* --- code_close.c --------------------------------------------------------------------------------- */
+
+void code_print_unit(const code_plan *plan, const code_writer *w);
+void code_print_close_members(const code_plan *plan, FILE *file, const char *real);
+void code_print_close_header(const code_plan *plan, FILE *file, const char *real);
+void code_print_close(const code_plan *plan, const code_writer *w);
 
 /* --- code_batch.c --------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
  *
  * Source   docs/theory/tree.md, section "Force elements"; formulas and signs as in model/force.c.
  */
-#include "export/code/code_build.h"
+#include "export/code/code_closures.h"
 
 static void numbers9(code_graph *g, const double R[9], code_node out[9]) {
     for (int k = 0; k < 9; k++) out[k] = code_number(g, R[k], 1);
@@ -158,9 +158,8 @@ static void applied(code_build *b, const lw_force *force) {
     load_body(b, force->bodies[1], x, F, F + 3);
 }
 
-static code_node in_joint(code_build *b, const lw_force *force) {
+static code_node in_joint(code_build *b, const lw_force *force, code_node q, code_node v) {
     code_graph *g = b->g;
-    const code_node q = force->q >= 0 ? b->q[force->q] : 0, v = b->v[force->v];
     if (force->type == LW_FORCE_TORSION)
         return code_neg(g, tension(b, force, code_sub(g, q, code_number(g, force->free_length, 0)), v));
     if (force->type == LW_FORCE_DRIVE) {
@@ -182,10 +181,17 @@ void code_forces(code_build *b) {
     for (int k = 0; k < model->force_count; k++) {
         const lw_force *force = &model->forces[k];
         if (force->closure >= 0) {
-            code_refuse(b, force->name, "the element acts at a joint that closes a loop");
-            return;
-        }
-        if (force->type == LW_FORCE_SPRING)
+            const int joint = model->closures[force->closure];
+            code_node q[LW_JOINT_MAX_Q] = {0}, v[LW_JOINT_MAX_V] = {0};
+            if (!code_cut_joint(b, joint, q, v)) {
+                code_refuse(
+                    b, force->name,
+                    "the element acts at a joint that closes a loop and has no coordinates of its own");
+                return;
+            }
+            code_cut_force(b, joint, force->v,
+                           in_joint(b, force, force->q >= 0 ? q[force->q] : 0, v[force->v]));
+        } else if (force->type == LW_FORCE_SPRING)
             spring(b, force);
         else if (force->type == LW_FORCE_BUSHING)
             bushing(b, force);
@@ -195,7 +201,8 @@ void code_forces(code_build *b) {
             code_refuse(b, force->name, "contacts are not generated");
             return;
         } else
-            b->tau[force->v] = code_add(g, b->tau[force->v], in_joint(b, force));
+            b->tau[force->v] = code_add(
+                g, b->tau[force->v], in_joint(b, force, force->q >= 0 ? b->q[force->q] : 0, b->v[force->v]));
     }
     for (int k = 0; k < model->idle_count; k++) { /* docs/theory/idle.md */
         const lw_idle *idle = &model->idle[k];

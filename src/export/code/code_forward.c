@@ -6,6 +6,7 @@
  * Choice   Of short chains the second takes fewer operations, of long ones the first: who generates code
  *          makes both and counts.
  */
+#include "export/code/code_loop.h"
 #include "export/code/code_tree_parts.h"
 
 #include <stdlib.h>
@@ -284,8 +285,7 @@ void code_forward_articulated(code_build *b, const code_node *tau, code_node *vd
     free(inertia);
 }
 
-/* The speed before k on the way to ground, over those that are not prescribed; -1: none. */
-static void list_ancestors(const code_build *b, int *before, bool *free_speed) {
+void code_list_ancestors(const code_build *b, int *before, bool *free_speed) {
     const lw_model *model = b->model;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
@@ -306,7 +306,7 @@ static void by_factors(code_build *b, const code_node *tau, code_node *vdot, cod
     code_graph *g = b->g;
     const int n = b->model->nv;
     for (int k = 0; k < n; k++) vdot[k] = b->vdot[k] >= 0 ? b->vdot[k] : 0;
-    list_ancestors(b, before, free_speed);
+    code_list_ancestors(b, before, free_speed);
     code_mass_matrix(b, true, mass);
     code_inverse(b, vdot, true, true, x);
     for (int k = 0; k < n; k++) x[k] = code_sub(g, tau[k], x[k]);

@@ -212,6 +212,25 @@ static double evaluate(code_op op, double a, double b, double c) {
     }
 }
 
+static double table_value(const lw_table *table, double x, int order) {
+    const lw_jet y = lw_table_jet(table, (lw_jet){x, 1, 0});
+    return order == 0 ? y.f : order == 1 ? y.d : y.dd;
+}
+
+void code_evaluate(const code_graph *g, const double *const arrays[CODE_ARRAYS], double *values) {
+    for (int n = 0; n < g->count; n++) {
+        const code_operation *o = &g->nodes[n];
+        if (o->op == CODE_CONSTANT)
+            values[n] = o->value;
+        else if (o->op == CODE_INPUT)
+            values[n] = arrays[o->a] ? arrays[o->a][o->b] : 0;
+        else if (o->op == CODE_TABLE)
+            values[n] = table_value(g->tables[o->b], values[o->a], o->c);
+        else
+            values[n] = evaluate((code_op)o->op, values[o->a], values[o->b], values[o->c]);
+    }
+}
+
 /* c x: the constant and the node of a product by a constant. */
 static double factor_of(const code_graph *g, code_node n, code_node *rest) {
     const code_operation *o = &g->nodes[n];

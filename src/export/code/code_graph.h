@@ -129,6 +129,9 @@ static inline code_node code_operand(const code_graph *g, code_node n, int k) {
     return k == 0 ? o->a : k == 1 ? o->b : o->c;
 }
 
+/* The values of all nodes where the arrays of arguments are these; arrays that no node reads may be NULL. */
+void code_evaluate(const code_graph *g, const double *const arrays[CODE_ARRAYS], double *values);
+
 /* The derivatives of nodes along one direction: each input of the list changes at its rate, all others are
  * constant; out[k] is the derivative of wanted[k]. (code_derivative.c) */
 typedef struct code_seed {
@@ -136,5 +139,8 @@ typedef struct code_seed {
 } code_seed;
 bool code_derive(code_graph *g, const code_seed *seeds, int seed_count, const code_node *wanted,
                  int wanted_count, code_node *out);
+/* Nodes with others in the place of some inputs: swaps[k].input becomes swaps[k].rate. */
+bool code_substitute(code_graph *g, const code_seed *swaps, int swap_count, const code_node *wanted,
+                     int wanted_count, code_node *out);
 
 #endif

@@ -492,8 +492,8 @@ static void print_head(code_writer *w, const code_routine *routine, int part, bo
     const char *state = w->lanes > 1 ? "_states" : "_state", *batch = w->lanes > 1 ? "_batch" : "";
     if (last)
         fprintf(w->file, "%sint %s_%s%s(const %s%s *restrict s, %s%s_workspace *restrict w) {\n",
-                w->lanes > 1 ? "static " : "", w->prefix, routine->name, batch, w->prefix, state,
-                routine->parameters, w->prefix);
+                w->lanes > 1 || routine->internal ? "static " : "", w->prefix, routine->name, batch,
+                w->prefix, state, routine->parameters, w->prefix);
     else
         fprintf(w->file, "%s_PART int %s_%s%s_%d(const %s%s *restrict s, %s%s_workspace *restrict w) {\n",
                 w->upper, w->prefix, routine->name, batch, part + 1, w->prefix, state, routine->parameters,
@@ -520,6 +520,7 @@ static void print_part(code_writer *w, const code_routine *routine, const schedu
     for (int i = 0; i < routine->pivot_count && w->lanes == 1; i++) {
         const int n = routine->pivots[i];
         if (n < 0 || (s->own[n] ? s->part[n] : 0) != part) continue;
+        if (code_is_constant(w->g, n) && w->g->nodes[n].value > routine->floors[i]) continue;
         code_print_number(w, routine->floors[i], text);
         fprintf(w->file, "    if (!(");
         print_operand(w, s, n, part, 1);

@@ -15,6 +15,7 @@ typedef struct code_output {
 
 typedef struct code_routine {
     const char *name;       /* forward, behind the prefix */
+    bool internal;          /* not in the header: static */
     const char *parameters; /* of the function, behind the state: "const double tau[...], ..." */
     const char *arguments;  /* the same as names, for the functions that it is split into */
     code_output *outputs;

@@ -2,7 +2,7 @@
  *
  * Formulas and symbols as in model/quantity/quantity_value.c.
  */
-#include "export/code/code_build.h"
+#include "export/code/code_closures.h"
 #include "model/quantity/quantity.h"
 
 void code_numbers3(code_graph *g, const double x[3], double scale, code_node out[3]) {
@@ -150,8 +150,13 @@ static bool vector_of(code_build *b, const lw_state_quantity *quantity, code_nod
     case LW_Q_COORDINATE:
     case LW_Q_SPEED: {
         const lw_joint_info *info = &model->joints[object].info;
-        if (info->cut) return false;
         const bool place = quantity->kind == LW_Q_COORDINATE;
+        if (info->cut) {
+            code_node q[LW_JOINT_MAX_Q] = {0}, v[LW_JOINT_MAX_V] = {0};
+            if (!code_cut_joint(b, object, q, v)) return false;
+            for (int k = 0; k < model->joints[object].joint.nv; k++) out[k] = place ? q[k] : v[k];
+            return true;
+        }
         for (int k = 0; k < (place ? info->q_count : info->v_count); k++)
             out[k] = place ? b->q[info->q + k] : b->v[info->v + k];
         return true;
@@ -203,8 +208,13 @@ static bool vector_of(code_build *b, const lw_state_quantity *quantity, code_nod
     case LW_Q_ELEMENT: {
         const lw_force *force = &model->forces[object];
         const double *const ends[2] = {force->frames[0].p, force->frames[1].p};
-        if (force->closure >= 0 || force->type == LW_FORCE_CONTACT) return false;
-        if (force->type == LW_FORCE_SPRING)
+        if (force->type == LW_FORCE_CONTACT) return false;
+        if (force->closure >= 0) {
+            code_node q[LW_JOINT_MAX_Q] = {0}, v[LW_JOINT_MAX_V] = {0};
+            if (!code_cut_joint(b, model->closures[force->closure], q, v)) return false;
+            out[0] = force->q >= 0 ? q[force->q] : 0;
+            out[1] = v[force->v];
+        } else if (force->type == LW_FORCE_SPRING)
             distance(b, force->bodies, ends, out);
         else {
             out[0] = force->q >= 0 ? b->q[force->q] : 0;

@@ -3,7 +3,7 @@
  * rk4              the classical scheme of order 4 for q, v and user states together
  * semi_implicit    v += h vdot(q, v), then q += h qdot(q, v): order 1, bounded energy errors without friction
  *
- * Quaternions are brought to unit length after each step.
+ * Quaternions are brought to unit length after each step, and loops are closed (code_close.c).
  */
 #include "export/code/code_files.h"
 #include "model/joint.h"
@@ -37,21 +37,14 @@ static void each(FILE *file, int count, const char *text) {
     if (count > 0) fprintf(file, "    for (k = 0; k < %d; k++) %s\n", count, text);
 }
 
-static void print_unit(const code_plan *plan, FILE *file, const char *real, bool single) {
-    const lw_model *model = plan->dynamics;
-    fprintf(file, "static void %s_unit(%s *q) {\n    (void)q;\n", plan->name, real);
-    for (int i = 1; i <= model->body_count; i++) {
-        const lw_link *link = &model->links[i];
-        const int at = lw_joint_quaternion(link->joint.type);
-        if (at < 0) continue;
-        const int q = link->q + at;
+/* Loops are closed before the step counts. */
+static void print_end(const code_plan *plan, FILE *file, const char *member) {
+    if (plan->loops)
         fprintf(
             file,
-            "    {\n        const %s n = %s(q[%d] * q[%d] + q[%d] * q[%d] + q[%d] * q[%d] + q[%d] * q[%d]);\n"
-            "        int k;\n        for (k = %d; k < %d; k++) q[k] /= n;\n    }\n",
-            real, single ? "sqrtf" : "sqrt", q, q, q + 1, q + 1, q + 2, q + 2, q + 3, q + 3, q, q + 4);
-    }
-    fprintf(file, "}\n\n");
+            "    const int open = %s_close(&w->%s, &w->residual, w);\n    if (open != %s_OK) return open;\n",
+            plan->name, member, plan->upper);
+    fprintf(file, "    *s = w->%s;\n    return %s_OK;\n}\n\n", member, plan->upper);
 }
 
 void code_print_steps(const code_plan *plan, const code_writer *w) {
@@ -59,10 +52,9 @@ void code_print_steps(const code_plan *plan, const code_writer *w) {
     const int nq = model->nq, nv = model->nv, nx = model->values.state_count;
     const char *n = plan->name, *u = plan->upper, *real = w->real;
     FILE *file = w->file;
-    print_unit(plan, file, real, w->single);
     fprintf(file, "int %s_step_rk4(%s_state *s, const %s *tau, %s h, %s_workspace *w) {\n", n, n, real, real,
             n);
-    fprintf(file, "    int stage, k, status;\n    w->at = *s;\n    w->sum = *s;\n"
+    fprintf(file, "    int stage, k;\n    w->at = *s;\n    w->sum = *s;\n"
                   "    for (stage = 0; stage < 4; stage++) {\n");
     if (w->single)
         fprintf(file,
@@ -75,7 +67,7 @@ void code_print_steps(const code_plan *plan, const code_writer *w) {
                 "        const %s far = stage == 2 ? h : 0.5 * h;\n",
                 real, real);
     fprintf(file,
-            "        status = %s_forward(&w->at, tau, w->vdot, w);\n"
+            "        int status = %s_forward(&w->at, tau, w->vdot, w);\n"
             "        if (status == %s_OK) status = %s_rates(&w->at, &w->rates, w);\n"
             "        if (status != %s_OK) return status;\n",
             n, u, n, u);
@@ -86,10 +78,8 @@ void code_print_steps(const code_plan *plan, const code_writer *w) {
     each(file, nq, "w->at.q[k] = s->q[k] + far * w->rates.q[k];");
     each(file, nv, "w->at.v[k] = s->v[k] + far * w->vdot[k];");
     each(file, nx, "w->at.states[k] = s->states[k] + far * w->rates.states[k];");
-    fprintf(
-        file,
-        "    }\n    (void)k;\n    *s = w->sum;\n    s->t += h;\n    %s_unit(s->q);\n    return %s_OK;\n}\n\n",
-        n, u);
+    fprintf(file, "    }\n    (void)k;\n    w->sum.t += h;\n    %s_unit(w->sum.q);\n", n);
+    print_end(plan, file, "sum");
 
     fprintf(file, "int %s_step_semi_implicit(%s_state *s, const %s *tau, %s h, %s_workspace *w) {\n", n, n,
             real, real, n);
@@ -102,9 +92,8 @@ void code_print_steps(const code_plan *plan, const code_writer *w) {
             n, u);
     each(file, nq, "w->at.q[k] += h * w->rates.q[k];");
     each(file, nx, "w->at.states[k] += h * w->rates.states[k];");
-    fprintf(file,
-            "    (void)k;\n    w->at.t += h;\n    *s = w->at;\n    %s_unit(s->q);\n    return %s_OK;\n}\n\n",
-            n, u);
+    fprintf(file, "    (void)k;\n    w->at.t += h;\n    %s_unit(w->at.q);\n", n);
+    print_end(plan, file, "at");
 }
 
 /* --- the same by the library ---------------------------------------------------------------------- */
@@ -113,12 +102,16 @@ typedef struct rates {
     double *q, *v, *x;
 } rates;
 
-static lw_status rates_of(const lw_model *model, lw_data *data, double t, const double *q, const double *v,
-                          const double *inputs, const double *x, const double *tau, rates *out,
-                          lw_error *error) {
+static lw_status rates_of(const lw_model *model, lw_data *data, code_reference_loops *loops, double t,
+                          const double *q, const double *v, const double *inputs, const double *x,
+                          const double *tau, rates *out, lw_error *error) {
     lw_data_set_values(model, data, inputs, x);
     lw_status status = LW_OK;
-    if (out->v) status = lw_tree_forward_dynamics(model, data, t, q, v, tau, out->v, error);
+    if (out->v && loops) {
+        memcpy(loops->states, x, (size_t)model->values.state_count * sizeof *x);
+        status = lw_solver_accelerations(loops->solver, t, q, v, tau, out->v, error);
+    } else if (out->v)
+        status = lw_tree_forward_dynamics(model, data, t, q, v, tau, out->v, error);
     lw_take_state(model, data, t, q, v);
     if (status == LW_OK) status = lw_q_rate(model, data->q, data->v, out->q);
     lw_velocities(model, data);
@@ -127,12 +120,42 @@ static lw_status rates_of(const lw_model *model, lw_data *data, double t, const 
     return status;
 }
 
+void code_keep_prescribed(const lw_model *model, const double *from, double *to) {
+    const int nq = model->nq;
+    for (int i = 1; i <= model->body_count; i++) {
+        const lw_link *link = &model->links[i];
+        for (int k = 0; k < link->joint.nv; k++) {
+            if (!(link->prescribed >> k & 1)) continue;
+            const int own = lw_joint_coordinate_of_speed(link->joint.type, k),
+                      first = link->q + (own >= 0 ? own : lw_joint_quaternion(link->joint.type));
+            to[nq + link->v + k] = from[nq + link->v + k];
+            /* a rotation is prescribed as a whole */
+            for (int at = first; at < first + (own >= 0 ? 1 : 4); at++) to[at] = from[at];
+        }
+    }
+}
+
+/* Onto the closures; prescribed entries stay what their rates made of them. at: room for q and v. */
+static void close_state(const lw_model *model, code_reference_loops *loops, double t, const double *inputs,
+                        double *at, double *out) {
+    const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
+    memcpy(at, out, (nq + nv) * sizeof *at);
+    loops->drift = 0;
+    code_closer_values(loops->closer, inputs, out + nq + nv);
+    if (!code_closer_close(loops->closer, t, out, out + nq)) loops->drift = HUGE_VAL;
+    code_closer_values(loops->closer, NULL, NULL);
+    code_keep_prescribed(model, at, out);
+    for (size_t k = 0; k < nq + nv; k++) loops->drift = fmax(loops->drift, fabs(out[k] - at[k]));
+}
+
 lw_status code_reference_step(const lw_model *model, lw_data *data, const code_reference_state *from,
-                              const double *tau, double h, bool semi_implicit, double *out, lw_error *error) {
+                              const double *tau, double h, bool semi_implicit, code_reference_loops *loops,
+                              double *out, lw_error *error) {
     const int nq = model->nq, nv = model->nv, nx = model->values.state_count, n = nq + nv + nx;
-    double *room = calloc(2 * (size_t)n + 1, sizeof *room);
+    double *room = calloc(2 * (size_t)n + (size_t)nx + 1, sizeof *room);
     if (!room) return lw_out_of_memory(error);
-    double *at = room, *rate = room + n;
+    double *at = room, *rate = room + n, *first = room + 2 * n; /* first: states, which the solver's are */
+    memcpy(first, from->states, (size_t)nx * sizeof *first);
     rates r = {rate, rate + nq, rate + nq + nv};
     lw_status status = LW_OK;
     memcpy(at, from->q, (size_t)nq * sizeof *at);
@@ -140,27 +163,29 @@ lw_status code_reference_step(const lw_model *model, lw_data *data, const code_r
     memcpy(at + nq + nv, from->states, (size_t)nx * sizeof *at);
     memcpy(out, at, (size_t)n * sizeof *out);
     if (semi_implicit) {
-        status = rates_of(model, data, from->t, at, at + nq, from->inputs, at + nq + nv, tau, &r, error);
+        status =
+            rates_of(model, data, loops, from->t, at, at + nq, from->inputs, at + nq + nv, tau, &r, error);
         for (int k = 0; k < nv; k++) out[nq + k] += h * r.v[k];
         r.v = NULL;
         if (status == LW_OK)
-            status = rates_of(model, data, from->t, at, out + nq, from->inputs, at + nq + nv, tau, &r, error);
+            status = rates_of(model, data, loops, from->t, at, out + nq, from->inputs, at + nq + nv, tau, &r,
+                              error);
         for (int k = 0; k < nq; k++) out[k] += h * rate[k];
         for (int k = nq + nv; k < n; k++) out[k] += h * rate[k];
     }
     double t = from->t;
     for (int stage = 0; status == LW_OK && !semi_implicit && stage < 4; stage++) {
-        status = rates_of(model, data, t, at, at + nq, from->inputs, at + nq + nv, tau, &r, error);
+        status = rates_of(model, data, loops, t, at, at + nq, from->inputs, at + nq + nv, tau, &r, error);
         for (int k = 0; k < n; k++) out[k] += h * weights[stage] / 6 * rate[k];
         for (int k = 0; k < n; k++) {
-            const double start = k < nq        ? from->q[k]
-                                 : k < nq + nv ? from->v[k - nq]
-                                               : from->states[k - nq - nv];
+            const double start = k < nq ? from->q[k] : k < nq + nv ? from->v[k - nq] : first[k - nq - nv];
             at[k] = start + h * ahead[stage] * rate[k];
         }
         t = from->t + h * ahead[stage];
     }
     if (status == LW_OK) status = lw_normalise_q(model, out);
+    if (loops) memcpy(loops->states, first, (size_t)nx * sizeof *first);
+    if (status == LW_OK && loops) close_state(model, loops, from->t + h, from->inputs, room, out);
     lw_data_set_values(model, data, from->inputs, from->states);
     free(room);
     return status;

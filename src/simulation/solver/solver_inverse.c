@@ -10,6 +10,7 @@
  */
 #include "constraints/projective_criterion.h"
 #include "simulation/solver/solver_parts.h"
+#include "simulation/solver/driven_joints.h"
 #include <linkwork/tree.h>
 
 #include <math.h>
@@ -79,7 +80,7 @@ static lw_status refuse_name(const lw_model *model, const char *name, lw_error *
                       "it has no coordinate that could be driven");
 }
 
-static lw_status mark(const lw_model *model, const char *name, bool *driven, lw_error *error) {
+lw_status lw_mark_driven(const lw_model *model, const char *name, bool *driven, lw_error *error) {
     bool found = false;
     if (!name) return lw_fail(error, LW_ERROR_ARGUMENT, NULL, NULL, "the name of a driven joint is missing");
     for (int i = 1; i <= model->body_count; i++) {
@@ -125,7 +126,7 @@ lw_status lw_solver_create_inverse(lw_solver *s, const lw_solver_options *option
                        "%d driven joints are announced, but there is no list of their names",
                        options->driven_count);
     for (int k = 0; options->driven && k < options->driven_count && status == LW_OK; k++)
-        status = mark(model, options->driven[k], driven, error);
+        status = lw_mark_driven(model, options->driven[k], driven, error);
     if (status == LW_OK && options->driven) status = limit(model, driven, error);
     if (status != LW_OK) return status;
     s->inverse =
