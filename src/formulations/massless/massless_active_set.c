@@ -4,8 +4,9 @@
  * Conditions of position and time in laws, drives and applied forces make forces jump. In a run both are
  * kept from one event to the next:
  *
- *   outcomes   of the conditions in elements that act on motions which no constant damper resists; forces
- *              continue smoothly where an outcome would change
+ *   outcomes   of the conditions in elements that act on motions which no constant damper resists, where the
+ *              force jumps, and where that of a spring has a kink; forces continue smoothly where an outcome
+ *              would change
  *   held       the directions that springs hold; these stay algebraic where a damper would engage
  *
  * An event occurs where an outcome, or the number of damped directions of a group, is no longer that of the
@@ -24,11 +25,20 @@
 
 /* --- creation ----------------------------------------------------------------------------------------- */
 
-/* Conditions at which a force has a kink only have outcomes, too, which are not held. */
+/* Is a force in a joint or of a spring a function of position and time alone? Then its kinks are held, too: a
+ * spring that engages changes the speed of a position which springs alone hold at once, and differences taken
+ * across the kink would mix the speeds on both sides of it. Where the force depends on the speed, a kink of
+ * the law is where the slope of a damper begins, which the pivots show. */
+static bool is_spring(const lw_force *force) {
+    const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
+    return f && !law_uses(f, force->type == LW_FORCE_DRIVE ? 2 : 1);
+}
+
+/* Conditions at which a force has a kink only have outcomes, too, which are held for springs. */
 static int conditions_of(const lw_force *force) {
     int count = 0;
-    bool jumps =
-        (force->law && lw_function_jumps(force->law)) || (force->drive && lw_function_jumps(force->drive));
+    bool jumps = is_spring(force) || (force->law && lw_function_jumps(force->law)) ||
+                 (force->drive && lw_function_jumps(force->drive));
     for (int k = 0; k < 6; k++) jumps |= force->components[k] && lw_function_jumps(force->components[k]);
     if (!jumps) return 0;
     if (force->law) count += lw_function_conditions(force->law);
@@ -132,7 +142,8 @@ static double look(const lw_model *model, const lw_data *data, const lw_force *f
     if (force->type != LW_FORCE_APPLIED) {
         unsigned speed = variables_of(model, data, force, t, x);
         const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
-        return f ? lw_function_look(f, x, data->values, speed | LW_KINKS, &at) : HUGE_VAL;
+        const unsigned without = speed | (is_spring(force) ? 0 : LW_KINKS);
+        return f ? lw_function_look(f, x, data->values, without, &at) : HUGE_VAL;
     }
     for (int k = 0; k < 6; k++) {
         const lw_function *f = force->components[k];
