@@ -240,8 +240,65 @@ static void springs_that_engage(void **state) {
     print_message("springs that engage: off by %.1e m\n", worst);
 }
 
+/* z and a of the same body where the one without mass slides between stops of k = 1e4 N/m and c = 30 N s/m, which push and never
+ * pull: a = z/2 away from them; at one with the force S = 200 a - 100 z > 0 into it, S = k e + c de/dt, e how far it is pressed. A
+ * stop that has been left while it was pressed recovers by itself, k e + c de/dt = 0, and is touched again where a reaches it; so a
+ * is within it for good only once it moves out faster than that. Heun's method in steps of 2e-7 s. */
+static void stopped(double low, double high, double end, double *a, double *z) {
+    const double k = 1e4, c = 30, h = 2e-7;
+    double v = -2;
+    bool touches = false;
+    *a = *z = 0;
+    for (long n = lround(end / h); n > 0; n--) {
+        const double side = *a < 0 ? -1 : 1, e = side < 0 ? low - *a : *a - high;
+        const double force = side * (100 * *z - 200 * *a); /* into the stop, at a */
+        const double loose = *z / 2, loose_e = side < 0 ? low - loose : loose - high, rate = side * v / 2;
+        if (!touches && loose_e > 0 && k * loose_e + c * rate > 0) touches = true;
+        if (touches && (force <= 0 && !(k * loose_e + c * rate > 0))) touches = false;
+        const double speed = touches ? side * (force - k * e) / c : v / 2;
+        const double pull = 100 * (*z - *a), a1 = *a + h * speed, z1 = *z + h * v, v1 = v - h * pull;
+        const double e1 = side < 0 ? low - a1 : a1 - high;
+        const double speed1 = touches ? side * (side * (100 * z1 - 200 * a1) - k * e1) / c : v1 / 2;
+        *a = touches ? *a + h / 2 * (speed + speed1) : z1 / 2;
+        *z += h / 2 * (v + v1);
+        v -= h / 2 * (pull + 100 * (z1 - a1));
+        if (!touches) *a = *z / 2;
+    }
+}
+
+/* A stop with a damper lets go by its speed, where its force would become a pull, and takes hold by it. */
+static void stops_that_only_push(void **state) {
+    (void)state;
+    double worst = 0;
+    for (int both = 0; both < 2; both++)
+        for (double end = 0.1; end < 2; end += 0.3) {
+            double a, z;
+            char text[1600];
+            stopped(-0.02, both ? 0.05 : 1e9, end, &a, &z);
+            snprintf(text, sizeof text,
+                     "linkwork: 1\nname: stop\ngravity: [0, 0, 0]\nbodies:\n  A: {kind: point, mass: 0}\n"
+                     "  B: {kind: point, mass: 1}\njoints:\n"
+                     "  a: {type: prismatic, between: [ground, A], axis: [0, 0, 1], limits: [-0.02, %s], "
+                     "stop: {stiffness: 1e4, damping: 30}}\n"
+                     "  b: {type: prismatic, between: [A, B], axis: [0, 0, 1], v: -2}\nforces:\n"
+                     "  s1: {type: torsion, joint: a, stiffness: 100}\n"
+                     "  s2: {type: torsion, joint: b, stiffness: 100}\nrun: {end: %g, output: 0.01}\n",
+                     both ? "0.05" : "null", end);
+            for (int i = 0; i < INTEGRATORS; i++) {
+                const outcome out = go(text, integrators[i]);
+                const double off = fmax(fabs(out.q[0] - a), fabs(out.q[0] + out.q[1] - z));
+                if (!out.summary.verdict.ok || off > 2e-6)
+                    fail_msg("%s until %g: off by %.2g: %s\n%s", integrators[i], end, off,
+                             out.summary.verdict.ok ? "" : out.summary.verdict.reasons[0], text);
+                worst = fmax(worst, off);
+            }
+        }
+    print_message("stops that only push: off by %.1e m\n", worst);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(switches), cmocka_unit_test(in_a_loop),
-                                       cmocka_unit_test(springs_that_engage)};
+                                       cmocka_unit_test(springs_that_engage),
+                                       cmocka_unit_test(stops_that_only_push)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
