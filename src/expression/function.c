@@ -25,7 +25,6 @@ struct lw_function {
     size_t input_count;
     lw_meaning meaning;
     int conditions;
-    const lw_table *table; /* of a function that is a table */
 };
 
 /* --- expressions ---------------------------------------------------------------------------------- */
@@ -99,16 +98,20 @@ lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y
     const lw_table *table = lw_table_create(
         arena, x, y, count, smooth ? LW_INTERPOLATION_SMOOTH : LW_INTERPOLATION_LINEAR, LW_BEYOND_LINEAR);
     lw_function *function = table ? LW_NEW(arena, lw_function, 1) : NULL;
-    if (!function) return NULL;
-    function->table = table;
+    lw_instruction *code = LW_NEW(arena, lw_instruction, 2);
+    if (!function || !code) return NULL;
+    code[0] = (lw_instruction){.op = LW_OP_VARIABLE, .variable = 0};
+    code[1] = (lw_instruction){.op = LW_OP_TABLE, .table = table};
+    function->code = code;
+    function->length = 2;
+    function->conditions = lw_machine_conditions(code, 2);
+    function->tables = true;
     function->uses[0] = true;
     return function;
 }
 
-const lw_instruction *lw_function_program(const lw_function *function, size_t *length,
-                                          const lw_table **table) {
+const lw_instruction *lw_function_program(const lw_function *function, size_t *length) {
     *length = function->length;
-    *table = function->table;
     return function->code;
 }
 
@@ -153,7 +156,6 @@ size_t lw_function_inputs(const lw_function *function, const int **entries) {
 lw_meaning lw_function_meaning(const lw_function *function) { return function->meaning; }
 
 bool lw_function_may_jump(const lw_function *function, const double range[2]) {
-    if (!function->code) return true;
     for (size_t k = 0; k < function->length; k++) {
         lw_op op = function->code[k].op;
         if ((op >= LW_OP_ABS && op <= LW_OP_RAMP) || (op >= LW_OP_LESS && op <= LW_OP_OR) ||
@@ -165,16 +167,16 @@ bool lw_function_may_jump(const lw_function *function, const double range[2]) {
 }
 
 void lw_function_knots(const lw_function *function, size_t time, lw_knot_found found, void *context) {
-    if (function->code) lw_machine_knots(function->code, function->length, time, 0, found, context);
+    lw_machine_knots(function->code, function->length, time, 0, found, context);
 }
 
 void lw_function_motion_knots(const lw_function *function, size_t time, lw_knot_found found, void *context) {
-    if (function->code) lw_machine_knots(function->code, function->length, time, 2, found, context);
+    lw_machine_knots(function->code, function->length, time, 2, found, context);
 }
 
 bool lw_function_is_truth(const lw_function *function, int *entry) {
     *entry = -1;
-    if (!function->code || function->length == 0) return false;
+    if (function->length == 0) return false;
     const int op = (int)function->code[function->length - 1].op;
     if (op == LW_OP_INPUT && function->length == 1) *entry = function->code[0].input;
     if (op == LW_OP_CONSTANT) return function->length == 1 && function->code[0].variable;
@@ -182,21 +184,18 @@ bool lw_function_is_truth(const lw_function *function, int *entry) {
 }
 
 bool lw_function_is_constant(const lw_function *function) {
-    return function->code && function->length == 1 && function->code[0].op == LW_OP_CONSTANT;
+    return function->length == 1 && function->code[0].op == LW_OP_CONSTANT;
 }
 
 double lw_function_value(const lw_function *function, const double *variables, const double *inputs) {
-    if (function->code) return lw_machine_value(function->code, function->length, variables, inputs);
-    return lw_table_value(function->table, variables[0]);
+    return lw_machine_value(function->code, function->length, variables, inputs);
 }
 
 lw_jet lw_function_jet(const lw_function *function, const lw_jet *variables, const double *inputs) {
-    if (function->code) return lw_machine_jet(function->code, function->length, variables, inputs);
-    return lw_table_jet(function->table, variables[0]);
+    return lw_machine_jet(function->code, function->length, variables, inputs);
 }
 
 lw_jet lw_function_jet_along(const lw_function *function, const lw_jet *variables, const lw_jet *inputs) {
-    if (!function->code) return lw_function_jet(function, variables, NULL);
     return lw_machine_jet_along(function->code, function->length, variables, inputs);
 }
 
@@ -205,13 +204,11 @@ double lw_function_gradient(const lw_function *function, const double *variables
     for (size_t k = 0; k < function->input_count; k++)
         slopes[k] = lw_machine_slope(function->code, function->length, variables, inputs, LW_OP_INPUT,
                                      function->inputs[k]);
-    for (size_t k = 0; variable_slopes && k < variable_count; k++) {
-        const lw_jet x = {variables[0], 1, 0}; /* A table is a function of variable 0. */
-        variable_slopes[k] = !lw_function_uses(function, k) ? 0
-                             : function->code ? lw_machine_slope(function->code, function->length, variables,
-                                                                 inputs, LW_OP_VARIABLE, (int)k)
-                                              : lw_function_jet(function, &x, NULL).d;
-    }
+    for (size_t k = 0; variable_slopes && k < variable_count; k++)
+        variable_slopes[k] = !lw_function_uses(function, k)
+                                 ? 0
+                                 : lw_machine_slope(function->code, function->length, variables, inputs,
+                                                    LW_OP_VARIABLE, (int)k);
     return lw_function_value(function, variables, inputs);
 }
 
@@ -236,7 +233,6 @@ bool lw_function_jumps(const lw_function *function) {
 int lw_function_degree(const lw_function *function, size_t time, const unsigned char *of_values,
                        int *of_operands) {
     *of_operands = 0;
-    if (!function->code) return time == 0 ? 2 | LW_VARIES : LW_VARIES;
     return lw_machine_degree(function->code, function->length, time, of_values, of_operands);
 }
 
@@ -458,7 +454,6 @@ static double integrate_ascending(const lw_function *function, double a, double 
 double lw_function_integral(const lw_function *function, double a, double b, const double *variables) {
     double area;
     if (a == b) return 0;
-    if (!function->code) return lw_table_integral(function->table, a, b);
     if (lw_function_is_constant(function)) return function->code[0].value * (b - a);
     if (function->tables && integrate_exactly(function, a, b, variables, &area)) return area;
     return a < b ? integrate_ascending(function, a, b, variables)

@@ -21,13 +21,13 @@ typedef struct lw_function lw_function;
  * Constants that overflow, divide by zero or are not numbers are failures. */
 lw_function *lw_function_compile(lw_arena *arena, const char *text, const lw_expression_names *names,
                                  lw_syntax *syntax);
-/* A table (table.h) of variable number 0, with straight lines beyond its ends. NULL if there
- * are fewer than two points, x does not ascend, a value or slope is not finite, or memory is out. */
+/* A table (table.h) of variable number 0, with straight lines beyond its ends: a program that looks it up,
+ * with the conditions of its kinks. NULL if there are fewer than two points, x does not ascend, a value or
+ * slope is not finite, or memory is out. */
 lw_function *lw_function_table(lw_arena *arena, const double *x, const double *y, size_t count, bool smooth);
 
-/* Its program of *length instructions; or NULL, and *table is the table that it is. */
-const lw_instruction *lw_function_program(const lw_function *function, size_t *length,
-                                          const lw_table **table);
+/* Its program of *length instructions. */
+const lw_instruction *lw_function_program(const lw_function *function, size_t *length);
 
 bool lw_function_uses(const lw_function *function, size_t variable);
 /* Does it use the vector of values: inputs, user states, signals, quantities of the state? */
@@ -47,7 +47,7 @@ bool lw_function_is_constant(const lw_function *function);
 bool lw_function_may_jump(const lw_function *function, const double range[2]);
 
 /* Calls `found` for the knots that it has as a function of time, which is variable number `time`
- * (time_knots.h). A function that is a table is one of a coordinate and has none. */
+ * (time_knots.h). */
 void lw_function_knots(const lw_function *function, size_t time, lw_knot_found found, void *context);
 /* The same for a function of which the first and second derivatives are used as well. */
 void lw_function_motion_knots(const lw_function *function, size_t time, lw_knot_found found, void *context);

@@ -66,6 +66,10 @@ lw_balance *lw_balance_create(const lw_model *model) {
         b->gross = LW_NEW(arena, double, model->nv + 1);
         b->given_gross = LW_NEW(arena, double, model->nv + 1);
         b->parts = LW_NEW(arena, double, 2 * model->force_count + 1);
+        b->blur = LW_NEW(arena, double, model->nv + 2 * n);
+        b->plain = LW_NEW(arena, double, model->nv + 6 * n);
+        b->displaced_q = LW_NEW(arena, double, model->nq + 1);
+        b->displaced_v = LW_NEW(arena, double, model->nv + 1);
         if (b->rows) b->slack = LW_NEW(arena, double, b->rows->count + 1);
     }
     if (!b || !b->rows || lw_arena_failed(arena) || lw_data_create(model, NULL, &b->data) != LW_OK) {
@@ -307,21 +311,28 @@ static void find_most(lw_balance *b, double accuracy) {
 }
 
 /* Rounding of accelerations times inertia. Reactions from inverse dynamics have the rounding of all bodies
- * beyond the joint. */
+ * beyond the joint, and of the forces that act on these (9). */
 static void rounding(lw_balance *b) {
     const lw_model *model = b->model;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_rigid_inertia *I = &model->links[i].inertia;
         const double *d = b->digits + 2 * i, moment = lw_v3_norm(I->moment);
+        const double *blur = b->blur + model->nv + 2 * i;
         lw_term_sum *m = &b->sums[i];
-        m->rounding[0] = m->beyond[0] = (I->second[0] + I->second[1] + I->second[2]) * d[0] + moment * d[1];
-        m->rounding[1] = m->beyond[1] = I->mass * d[1] + moment * d[0];
+        m->rounding[0] = (I->second[0] + I->second[1] + I->second[2]) * d[0] + moment * d[1];
+        m->rounding[1] = I->mass * d[1] + moment * d[0];
+        for (int k = 0; k < 2; k++) m->beyond[k] = m->rounding[k] + blur[k];
     }
     for (int i = model->body_count; i >= 1; i--) {
         const lw_term_sum *m = &b->sums[i];
-        double *in = b->sums[model->links[i].parent].beyond;
+        const lw_link *link = &model->links[i];
+        double *in = b->sums[link->parent].beyond;
         in[0] += m->beyond[0] + lw_v3_norm(b->data->motion[i].p) * m->beyond[1];
         in[1] += m->beyond[1];
+        for (int k = 0; k < link->joint.nv; k++) { /* The joint's elements act on the parent. */
+            const double *S = b->data->S + 6 * (link->v + k), turn = lw_v3_norm(S);
+            in[turn > 0 ? 0 : 1] += b->blur[link->v + k] / (turn > 0 ? turn : lw_v3_norm(S + 3));
+        }
     }
 }
 
@@ -373,7 +384,8 @@ static void check_tree_joint(const lw_balance *b, int i, const double reaction[6
         double sum = turn * (lw_v3_norm(w) + m->length * lw_v3_norm(w + 3)) + slide * lw_v3_norm(w + 3) +
                      parts + b->given_gross[link->v + k];
         double own = turn * m->own[0] + slide * m->own[1] + parts;
-        double floor = b->floor * (turn * m->length + slide) + turn * m->beyond[0] + slide * m->beyond[1];
+        double floor = b->floor * (turn * m->length + slide) + turn * m->beyond[0] + slide * m->beyond[1] +
+                       b->blur[link->v + k];
         note_worst(worst, amount_of(rest, sum, own, floor), LW_BALANCE_JOINT, j);
     }
 }
@@ -686,6 +698,7 @@ lw_balance_result lw_balance_check(lw_balance *b, const lw_balance_state *s) {
         for (int i = 1; i <= model->body_count; i++) /* A is still unused. */
             lw_rigid_mul(&model->links[i].inertia, b->data->motion[i].V, b->A + 6 * i);
     }
+    lw_balance_blur(b, s);
     move(b, s, s->speeds);
     if (other && s->free_speeds) check_momenta(b, b->A, &given, &worst);
     add_all_terms(b, s);

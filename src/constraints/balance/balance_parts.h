@@ -3,6 +3,7 @@
  * balance.c             the equations (1) to (4) of docs/theory/balance.md
  * balance_certainty.c   whether they determine the answer (8)
  * balance_couplings.c   the rows of couplings by curves, derived once more (3c)
+ * balance_positions.c   rounding of positions that follow from forces (9)
  */
 #ifndef LW_BALANCE_PARTS_H
 #define LW_BALANCE_PARTS_H
@@ -42,6 +43,10 @@ struct lw_balance {
     /* The same at the given speeds, where bodies without mass have other ones in the answer: the forces of
      * their dampers are rounded like those from which the new speeds follow. */
     double *given_gross;
+    /* What rounding of positions changes, where bodies lack mass: the forces of the elements in joints, nv,
+     * and the loads of bodies (torque, force), 2 per body, 0 .. n (9). Workspace: the forces and loads
+     * without it, nv + 6 (n + 1), and a state. */
+    double *blur, *plain, *displaced_q, *displaced_v;
     double length;   /* The longest arm on a body. */
     double heaviest; /* The largest mass of a body. */
     double lightest; /* The least mass of a body; 0 where one has none. */
@@ -57,5 +62,8 @@ struct lw_balance {
 /* The residual of (3) for a coupling by curves, and in *sum the magnitudes of its terms. */
 double lw_balance_curve(const lw_balance *b, const lw_balance_state *s, const lw_constraint *constraint,
                         double *sum);
+
+/* Fills blur, with zeros where positions do not follow from forces. The state of data is changed. */
+void lw_balance_blur(lw_balance *b, const lw_balance_state *s);
 
 #endif

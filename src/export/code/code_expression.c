@@ -90,9 +90,7 @@ code_node code_function(code_build *b, const lw_function *function, const code_n
     code_graph *g = b->g;
     code_node stack[LW_MACHINE_STACK], *p = stack;
     size_t length = 0;
-    const lw_table *table = NULL;
-    const lw_instruction *code = lw_function_program(function, &length, &table);
-    if (table) return code_table(g, table, variables[0], 0);
+    const lw_instruction *code = lw_function_program(function, &length);
     stack[0] = 0;
     for (const lw_instruction *i = code; i < code + length; i++) {
         const lw_op op = (lw_op)i->op;

@@ -4,8 +4,9 @@
  * Conditions of position and time in laws, drives and applied forces make forces jump. In a run both are
  * kept from one event to the next:
  *
- *   outcomes   of the conditions in elements that act on motions which no constant damper resists; forces
- *              continue smoothly where an outcome would change
+ *   outcomes   of the conditions in elements that act on motions which no constant damper resists, where the
+ *              force jumps, and where that of a spring has a kink; forces continue smoothly where an outcome
+ *              would change
  *   held       the directions that springs hold; these stay algebraic where a damper would engage
  *
  * An event occurs where an outcome, or the number of damped directions of a group, is no longer that of the
@@ -24,11 +25,20 @@
 
 /* --- creation ----------------------------------------------------------------------------------------- */
 
-/* Conditions at which a force has a kink only have outcomes, too, which are not held. */
+/* Is a force in a joint or of a spring a function of position and time alone? Then its kinks are held, too: a
+ * spring that engages changes the speed of a position which springs alone hold at once, and differences taken
+ * across the kink would mix the speeds on both sides of it. Where the force depends on the speed, a kink of
+ * the law is where the slope of a damper begins, which the pivots show. */
+static bool is_spring(const lw_force *force) {
+    const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
+    return f && !law_uses(f, force->type == LW_FORCE_DRIVE ? 2 : 1);
+}
+
+/* Conditions at which a force has a kink only have outcomes, too, which are held for springs. */
 static int conditions_of(const lw_force *force) {
     int count = 0;
-    bool jumps =
-        (force->law && lw_function_jumps(force->law)) || (force->drive && lw_function_jumps(force->drive));
+    bool jumps = is_spring(force) || acts_in_joint(force) || (force->law && lw_function_jumps(force->law)) ||
+                 (force->drive && lw_function_jumps(force->drive));
     for (int k = 0; k < 6; k++) jumps |= force->components[k] && lw_function_jumps(force->components[k]);
     if (!jumps) return 0;
     if (force->law) count += lw_function_conditions(force->law);
@@ -84,7 +94,11 @@ bool lw_follow_create(const lw_null_shape *shape, const lw_null_kinds *kinds, co
         outcomes += own;
     }
     f->outcomes = LW_NEW(arena, double, outcomes + 1);
-    if (!f->outcomes) return false;
+    f->room = LW_NEW(arena, double, 3 * outcomes + 1);
+    f->turned = LW_NEW(arena, double, outcomes + 1);
+    f->slack = LW_NEW(arena, double, outcomes + 1);
+    if (!f->outcomes || !f->room || !f->turned || !f->slack) return false;
+    f->outcome_count = outcomes;
     if (!f->elements && !f->directions) return true;
     if (lw_data_create(model, NULL, &f->data) != LW_OK) return false;
     lw_data_set_values(model, f->data, options->inputs, options->states);
@@ -99,7 +113,8 @@ void lw_follow_destroy(lw_follow *follow) {
 /* --- conditions
  * -------------------------------------------------------------------------------------------- */
 
-/* The variables of its law or drive, but the speed, at the state in data: bit k of the result is that one. */
+/* The variables of its law or drive at the state in data, the speed only of elements in joints: bit k of the
+ * result is that one. */
 static unsigned variables_of(const lw_model *model, const lw_data *data, const lw_force *force, double t,
                              double out[3]) {
     if (force->type == LW_FORCE_SPRING) {
@@ -115,34 +130,123 @@ static unsigned variables_of(const lw_model *model, const lw_data *data, const l
     if (force->closure >= 0) lw_cut_joint(model, data, force->closure, own, v, W, at);
     const double *q = force->closure < 0 ? data->q : own;
     double x = force->q >= 0 ? q[force->q] : 0;
+    const double speed = force->closure < 0 ? data->v[force->v] : v[force->v];
     if (force->type == LW_FORCE_DRIVE) {
-        out[0] = t, out[1] = x, out[2] = 0;
+        out[0] = t, out[1] = x, out[2] = speed;
         return 1u << 2;
     }
-    out[0] = x - force->free_length, out[1] = 0, out[2] = t;
+    out[0] = x - force->free_length, out[1] = speed, out[2] = t;
     return 1u << 1;
 }
 
 /* Returns how far the conditions of an element are from changing against the outcomes `held`, negative if one
- * has changed. With held NULL the present outcomes are stored in `outcomes`. */
-static double look(const lw_model *model, const lw_data *data, const lw_force *force, double t,
-                   const double *held, double *outcomes) {
+ * has changed; NAN is no outcome. distances: room for one per condition. slack: what each is granted. */
+static double room_of(const lw_model *model, const lw_data *data, const lw_force *force, double t,
+                      const double *held, const double *slack, double *distances) {
     double x[3], least = HUGE_VAL;
-    lw_look at = {.held = held, .outcomes = outcomes};
+    lw_look at = {.held = held, .distances = distances};
+    int total = 0;
     if (force->type != LW_FORCE_APPLIED) {
-        unsigned speed = variables_of(model, data, force, t, x);
+        variables_of(model, data, force, t, x);
         const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
-        return f ? lw_function_look(f, x, data->values, speed | LW_KINKS, &at) : HUGE_VAL;
+        if (!f) return HUGE_VAL;
+        lw_function_look(f, x, data->values, 0, &at);
+        total = lw_function_conditions(f);
+    }
+    for (int k = 0; k < 6 && force->type == LW_FORCE_APPLIED; k++) {
+        const lw_function *f = force->components[k];
+        if (!f) continue;
+        lw_function_look(f, &t, data->values, 0, &at);
+        const int own = lw_function_conditions(f);
+        at.held += own, at.distances += own, total += own;
+    }
+    for (int c = 0; c < total; c++) least = fmin(least, distances[c] + (slack ? slack[c] : 0));
+    return least;
+}
+
+/* Stores the present outcomes that are held: those at which the force jumps unless they depend on the speed,
+ * and those of kinks of springs. A kink at a speed, as of max(0, k x + c v), is where a damper that only
+ * pushes lets go. room: three times as many. */
+static void take_outcomes(const lw_model *model, const lw_data *data, const lw_force *force, double t,
+                          double *outcomes, double *room) {
+    double x[3];
+    lw_look at = {.outcomes = outcomes};
+    if (force->type != LW_FORCE_APPLIED) {
+        const unsigned speed = variables_of(model, data, force, t, x);
+        const lw_function *f = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
+        if (!f) return;
+        const int own = lw_function_conditions(f);
+        lw_function_look(f, x, data->values, speed | (is_spring(force) ? 0 : LW_KINKS), &at);
+        if (is_spring(force) || !acts_in_joint(force)) return;
+        const unsigned without[] = {0, LW_KINKS, speed};
+        for (int k = 0; k < 3; k++) {
+            at.outcomes = room + (ptrdiff_t)k * own;
+            lw_function_look(f, x, data->values, without[k], &at);
+        }
+        for (int c = 0; c < own; c++)
+            if (isnan(room[own + c]) && isnan(room[2 * own + c])) outcomes[c] = room[c];
+        return;
     }
     for (int k = 0; k < 6; k++) {
         const lw_function *f = force->components[k];
         if (!f) continue;
-        least = fmin(least, lw_function_look(f, &t, data->values, LW_KINKS, &at));
-        int own = lw_function_conditions(f);
-        if (held) at.held += own;
-        if (outcomes) at.outcomes += own;
+        lw_function_look(f, &t, data->values, LW_KINKS, &at);
+        at.outcomes += lw_function_conditions(f);
     }
-    return least;
+}
+
+/* At an event, turned receives the outcomes with those changed that are passed at the state in the flow,
+ * whose velocity belongs to the conditions of the stretch. Returns true if one of an element is among them
+ * that has a kink at a speed, or if there is such an element and nothing is passed: the event is another's. A
+ * damper that only pushes takes hold and lets go where its force is zero: to rounding there need be no speed
+ * at which it pushes. */
+static bool turn_outcomes(lw_follow *f, lw_flow *flow, double t) {
+    const lw_model *model = f->shape->model;
+    bool any = false, some = false, exists = false;
+    for (int c = 0; c < f->outcome_count; c++) f->turned[c] = f->outcomes[c];
+    for (int e = 0; e < f->elements; e++) {
+        const lw_force *force = &model->forces[f->element[e]];
+        const lw_function *function = force->type == LW_FORCE_DRIVE ? force->drive : force->law;
+        if (!function) continue;
+        const int from = f->held_of[f->element[e]], own = lw_function_conditions(function);
+        double x[3], *now = f->room, *distance = f->room + own, *still = f->room + 2 * (ptrdiff_t)own;
+        const unsigned speed = variables_of(model, flow->data, force, t, x);
+        const lw_look at = {.held = f->outcomes + from, .outcomes = now, .distances = distance};
+        lw_function_look(function, x, flow->data->values, 0, &at);
+        const lw_look without = {.outcomes = still};
+        lw_function_look(function, x, flow->data->values, speed, &without);
+        bool pushes = false, passed = false;
+        for (int c = 0; c < own; c++) {
+            pushes |= isnan(still[c]) && !isnan(f->outcomes[from + c]) && !is_spring(force);
+            if (isnan(f->outcomes[from + c]) || distance[c] > 0) continue;
+            f->turned[from + c] = now[c], passed = true;
+        }
+        any |= pushes && passed;
+        some |= passed, exists |= pushes;
+    }
+    return any || (exists && !some);
+}
+
+bool lw_follow_turn(lw_follow *f, lw_flow *flow, double t) {
+    lw_signals(f->shape->model, flow->data, t);
+    return turn_outcomes(f, flow, t);
+}
+
+void lw_follow_hold_turned(const lw_follow *f, lw_flow *flow) {
+    flow->data->held_of = f->held_of, flow->data->held = f->turned;
+}
+
+bool lw_follow_confirms(lw_follow *f, const lw_flow *flow, double t) {
+    const double rounding = 1e-6; /* m, m/s or N, or what else is compared */
+    const lw_model *model = f->shape->model;
+    for (int e = 0; e < f->elements; e++) {
+        const int k = f->element[e], from = f->held_of[k];
+        const int own = (e + 1 < f->elements ? f->held_of[f->element[e + 1]] : f->outcome_count) - from;
+        if (!(room_of(model, flow->data, &model->forces[k], t, f->turned + from, NULL, f->room) > -rounding))
+            return false;
+        for (int c = 0; c < own; c++) f->slack[from + c] = 4 * fmax(0, -f->room[c]) + 1e-12;
+    }
+    return true;
 }
 
 void lw_follow_hold(const lw_follow *f, lw_flow *flow) {
@@ -154,13 +258,15 @@ void lw_follow_release(lw_flow *flow) {
     lw_dampers_freeze(flow->dampers, NULL);
 }
 
-void lw_follow_begin(lw_follow *f, lw_flow *flow, double t) {
+void lw_follow_begin(lw_follow *f, lw_flow *flow, double t, bool turned) {
     const lw_model *model = f->shape->model;
     const bool *held = lw_dampers_held(flow->dampers), *loose = flow->dampers->loose;
     lw_signals(model, flow->data, t);
-    for (int e = 0; e < f->elements; e++) {
+    if (turned) memcpy(f->outcomes, f->turned, (size_t)f->outcome_count * sizeof *f->outcomes);
+    if (!turned) memset(f->slack, 0, (size_t)f->outcome_count * sizeof *f->slack);
+    for (int e = 0; e < f->elements && !turned; e++) {
         int k = f->element[e];
-        look(model, flow->data, &model->forces[k], t, NULL, f->outcomes + f->held_of[k]);
+        take_outcomes(model, flow->data, &model->forces[k], t, f->outcomes + f->held_of[k], f->room);
     }
     for (int k = 0; k < f->shape->count; k++) f->loose[k] = loose[k], f->held[k] = held && held[k];
     f->begun = true;
@@ -216,7 +322,8 @@ void lw_follow_roots(lw_follow *f, lw_flow *flow, double t, double *values) {
     lw_signals(model, flow->data, t);
     for (int e = 0; e < f->elements; e++) {
         int k = f->element[e];
-        double distance = look(model, flow->data, &model->forces[k], t, f->outcomes + f->held_of[k], NULL);
+        double distance = room_of(model, flow->data, &model->forces[k], t, f->outcomes + f->held_of[k],
+                                  f->slack + f->held_of[k], f->room);
         values[e] = distance < 0 ? distance : fmin(fmax(distance, 1e-300), far);
     }
     if (!f->directions) return;

@@ -97,6 +97,9 @@ int lw_dampers_factor(lw_dampers *dampers, lw_data *data, double t);
 int lw_dampers_driver(const lw_dampers *dampers, const double *z);
 /* Returns the element of a latent damper that acts on direction k, or -1. */
 int lw_dampers_latent_element(const lw_dampers *dampers, int k);
+/* Returns the element of a damper on direction k whose slope depends on the speed, as that of friction, or
+ * -1. */
+int lw_dampers_curved_element(const lw_dampers *dampers, int k);
 /* Leaves the held directions to springs at all states to come, whatever their pivots are, and keeps all other
  * latent directions damped. NULL ends this. */
 void lw_dampers_freeze(lw_dampers *dampers, const bool *held);

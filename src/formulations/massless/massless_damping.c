@@ -382,6 +382,13 @@ int lw_dampers_latent_element(const lw_dampers *d, int k) {
                 return (int)(d->forces[own - d->dampers] - d->null->shape->model->forces);
     return -1;
 }
+int lw_dampers_curved_element(const lw_dampers *d, int k) {
+    for (const damper *own = d->dampers; own < d->dampers + d->count; own++)
+        for (const share *s = d->shares + own->share; s < d->shares + own->share + own->count; s++)
+            if (!own->latent && s->direction == k && !is_linear(d->forces[own - d->dampers]))
+                return (int)(d->forces[own - d->dampers] - d->null->shape->model->forces);
+    return -1;
+}
 const bool *lw_dampers_held(const lw_dampers *d) { return d->frozen || d->any_held ? d->held : NULL; }
 void lw_dampers_freeze(lw_dampers *d, const bool *held) {
     d->frozen = held != NULL;

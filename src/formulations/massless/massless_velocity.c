@@ -96,6 +96,23 @@ static void forces(lw_flow *flow, double t, const double *tau) {
     for (int k = 0; tau && k < flow->model->nv; k++) flow->data->tau[k] += tau[k];
 }
 
+/* Reports that direction k has no damper at its speed. Friction that saturates resists, but does not
+ * determine a speed. */
+static lw_status say_undamped(const lw_flow *flow, int k, lw_error *error) {
+    const lw_model *model = flow->model;
+    const int speed = flow->null->rep[k], element = lw_dampers_curved_element(flow->dampers, k);
+    if (element < 0) return lw_undetermined_speed(model, speed, false, error);
+    const lw_body *body = &model->bodies[lw_body_of_speed(model, speed)];
+    char what[96];
+    lw_describe_speed(model, speed, what, sizeof what);
+    return lw_fail_at(
+        error, LW_ERROR_SINGULAR, model->file, body->place, "body", body->name,
+        "give that force a part that rises with the speed, however slowly, or the motion inertia",
+        "has no mass, and nothing resists its %s (joint \"%s\") any more at the speed that it has "
+        "now: force \"%s\" has become constant",
+        what, model->joints[body->joint_index].name, model->forces[element].name);
+}
+
 /* Computes N'C N with its factor. If springs may hold directions, up to `loose` directions without a pivot
  * are no error. */
 static lw_status factor(lw_flow *flow, double t, int loose, lw_error *error) {
@@ -104,7 +121,7 @@ static lw_status factor(lw_flow *flow, double t, int loose, lw_error *error) {
     if (lost < 0 || (flow->classifying && driven >= 0)) return LW_OK;
     if (driven >= 0) return lw_undetermined_speed(flow->model, flow->null->rep[driven], true, error);
     if (flow->sprung && flow->dampers->loose_count <= loose) return LW_OK;
-    return lw_undetermined_speed(flow->model, flow->null->rep[lost], false, error);
+    return say_undamped(flow, lost, error);
 }
 
 /* Computes the poses and twists of the bodies, and the directions. */
