@@ -194,6 +194,7 @@ typedef struct lw_model_event {
      * otherwise closure is -1. */
     int speed, closure;
     const lw_function *impact_factor;
+    bool stands; /* It is the stop of a joint, which stands there from the start. */
     lw_place place;
 } lw_model_event;
 

@@ -290,8 +290,9 @@ static void find_most(lw_balance *b, double accuracy) {
     b->most = b->acting = 0;
     b->noise = fmax(solution_noise, accuracy);
     for (int i = 1; i <= b->model->body_count; i++) longest = fmax(longest, b->sums[i].length);
-    /* There are only points: a torque counts by the distances between them. */
-    if (!(longest > 0)) longest = b->length;
+    /* There are only points: a torque counts by the distances between them. Points of a model that lies
+     * turned in its world have arms, too, of rounding alone. */
+    if (!(longest > shortest_arm * b->length)) longest = b->length;
     for (int i = 1; i <= b->model->body_count; i++) {
         lw_term_sum *m = &b->sums[i];
         if (!(m->length > shortest_arm * longest)) m->length = longest > 0 ? longest : b->length;
