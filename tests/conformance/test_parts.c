@@ -3,7 +3,7 @@
  * Random trees with every joint type and every force type become parts of a model, mirrored in every way,
  * turned and moved, also within each other: accelerations, energies, reactions, places and velocities of all
  * bodies are the images of those of the tree alone, computed here with matrices; so are those of a net of
- * points and of a bicycle that rolls. A file with every kind of
+ * points and of a bicycle that rolls. Rotors at rest may stand anywhere. A file with every kind of
  * quantity in its expressions has the same outputs alone and as a part. Parameters of parts that are changed
  * after reading give what reading with them gives; writing and reading back, and bytes, keep the motion, also
  * where events set parameters.
@@ -313,6 +313,39 @@ static void problems_move_as_images(void **state) {
         }
 }
 
+/* A rotor and a flywheel at rest whose weight their bearings carry: what rounding of that does to their
+ * angles is none of their motion, however far from the world's origin they stand. */
+static void rotors_at_rest_stand_anywhere(void **state) {
+    (void)state;
+    for (int wheels = 1; wheels <= 2; wheels++)
+        for (int far = 0; far <= 6; far += 3) {
+            char text[1024];
+            double a[2] = {NAN, NAN}, q[2], v[2];
+            lw_error error = {0};
+            snprintf(
+                text, sizeof text,
+                "linkwork: 1\n"
+                "parameters: {L: 1e%d}\n"
+                "bodies:\n"
+                "  rotor: {mass: 2, inertia: [0.01, 0.01, 0.002], com: [L, -L, 2*L]}\n"
+                "%s"
+                "joints:\n"
+                "  pin: {type: revolute, between: [ground, rotor], point: [L, -L, 2*L], axis: [1, 2, 3]}\n"
+                "%s",
+                far,
+                wheels > 1 ? "  wheel: {mass: 0.1, inertia: [1e-4, 1e-4, 1e-4], com: [L + 0.1, L, 0]}\n" : "",
+                wheels > 1 ? "  axle: {type: revolute, between: [ground, wheel], point: [L + 0.1, L, 0], "
+                             "axis: [0, 3, 1]}\n"
+                           : "");
+            lw_model *model = compile_or_fail(read_text_spec(text));
+            lw_model_initial_state(model, q, v);
+            if (lw_accelerations(model, "auto", 0, q, v, a, NULL, NULL, &error) != LW_OK)
+                fail_msg("L = 1e%d: %s", far, error.message);
+            for (int k = 0; k < wheels; k++) assert_true(fabs(a[k]) < 1e-9);
+            lw_model_destroy(model);
+        }
+}
+
 /* --- files ---------------------------------------------------------------------------------------- */
 
 static lw_spec *read_with(const char *file, const lw_setting *settings, size_t count) {
@@ -520,9 +553,9 @@ static void faults_name_both_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mirrored_trees_move_as_images), cmocka_unit_test(problems_move_as_images),
-        cmocka_unit_test(outputs_are_those_alone),       cmocka_unit_test(parameters_can_be_set),
-        cmocka_unit_test(written_models_move_alike),     cmocka_unit_test(set_parameters_are_written),
-        cmocka_unit_test(faults_name_both_files),
+        cmocka_unit_test(rotors_at_rest_stand_anywhere), cmocka_unit_test(outputs_are_those_alone),
+        cmocka_unit_test(parameters_can_be_set),         cmocka_unit_test(written_models_move_alike),
+        cmocka_unit_test(set_parameters_are_written),    cmocka_unit_test(faults_name_both_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,8 @@ typedef struct lw_term_sum {
     /* The magnitudes of the products of velocities before they cancel: a rotor that is balanced has no
      * inertia forces, except for their rounding. */
     double swirl[2];
-    double length; /* The longest arm of the forces on the body. */
+    double arm;    /* The longest arm of the forces on the body, which may be zero or rounding; */
+    double length; /* the same, or, where it is, that of the mechanism. */
     /* The effect of rounding in accelerations on the inertia forces of the body, and of all that its joint
      * carries. */
     double rounding[2], beyond[2];
@@ -43,6 +44,7 @@ struct lw_balance {
      * their dampers are rounded like those from which the new speeds follow. */
     double *given_gross;
     double length;   /* The longest arm on a body. */
+    double extent;   /* Of the mechanism, wherever it lies. */
     double heaviest; /* The largest mass of a body. */
     double lightest; /* The least mass of a body; 0 where one has none. */
     double most;     /* The largest force in the mechanism. */
