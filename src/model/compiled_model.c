@@ -202,10 +202,15 @@ void lw_model_initial_state(const lw_model *model, double *q, double *v) {
     if (model && v) memcpy(v, model->v0, (size_t)model->nv * sizeof *v);
 }
 
-double lw_longest_arm(const lw_model *model) {
+/* Joints on ground count by their distance from origin. */
+static double longest_arm(const lw_model *model, const double origin[3]) {
     double arm = 0;
-    for (int i = 1; i <= model->body_count; i++)
-        arm = fmax(arm, fmax(lw_v3_norm(model->bodies[i].com), lw_v3_norm(model->links[i].p)));
+    for (int i = 1; i <= model->body_count; i++) {
+        double p[3];
+        lw_v3_copy(model->links[i].p, p);
+        if (model->links[i].parent == 0) lw_v3_sub(p, origin, p);
+        arm = fmax(arm, fmax(lw_v3_norm(model->bodies[i].com), lw_v3_norm(p)));
+    }
     for (int side = 0; side < 2; side++) {
         for (int j = 0; j < model->joint_count; j++)
             if (model->joints[j].info.bodies[side] > 0)
@@ -216,5 +221,23 @@ double lw_longest_arm(const lw_model *model) {
     }
     for (int k = 0; k < model->constraint_count; k++)
         arm = fmax(arm, fmax(model->constraints[k].length, model->constraints[k].radius));
+    return arm;
+}
+
+double lw_longest_arm(const lw_model *model) {
+    const double world[3] = {0, 0, 0}, arm = longest_arm(model, world);
     return arm > 0 ? arm : 1;
+}
+
+double lw_model_extent(const lw_model *model) {
+    const double far = lw_longest_arm(model), rounding = 1e-9;
+    double first[3] = {0, 0, 0};
+    for (int i = model->body_count; i >= 1; i--)
+        if (model->links[i].parent == 0) lw_v3_copy(model->links[i].p, first);
+    double arm = longest_arm(model, first);
+    for (int i = 1; i <= model->body_count && !(arm > rounding * far); i++) {
+        const lw_rigid_inertia *I = &model->links[i].inertia;
+        if (I->mass > 0) arm = sqrt(fmax(I->second[0] + I->second[1] + I->second[2], 0) / (2 * I->mass));
+    }
+    return arm > rounding * far ? arm : far;
 }

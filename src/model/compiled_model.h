@@ -213,6 +213,7 @@ typedef struct lw_model_event {
      * otherwise closure is -1. */
     int speed, closure;
     const lw_function *impact_factor;
+    bool stands; /* It is the stop of a joint, which stands there from the start. */
     lw_place place;
 } lw_model_event;
 
@@ -371,6 +372,8 @@ static inline const lw_model *lw_merged(const lw_model *model) {
  * keeps. 1 if all of these are zero. It depends on the model alone; constraints/characteristic_length.h has
  * the lengths that depend on the state. */
 double lw_longest_arm(const lw_model *model);
+/* The same, wherever the mechanism lies: joints on ground count by their distances from the first of them. */
+double lw_model_extent(const lw_model *model);
 
 /* Inertia of a body without the moments that hold idle spins. */
 static inline lw_rigid_inertia lw_true_inertia(const lw_model *model, int body) {

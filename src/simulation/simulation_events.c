@@ -12,9 +12,9 @@
  * is from changing, has left its instant a little later, `settled`, and d is 0 from there on. If an action
  * has carried g away from zero, the side is the one on which g is, and the event is awaited anew.
  *
- * An impact keeps a joint from going on, and is awaited at once from the side that it came from. A joint that
- * comes to rest at its stop triggers it without end instead of going through; this ends the run with the
- * reason.
+ * An impact keeps a joint from going on, and is awaited at once from the side that it came from, unless the
+ * value goes on as before: then it is one of time, or of another joint. A joint that comes to rest at its
+ * stop triggers it without end instead of going through; this ends the run with the reason.
  *
  * Events of the model come first, in its order, then those of the caller. Actions of the model's events are
  * carried out one after the other; events whose values they carry past zero happen at the same instant, also
@@ -170,6 +170,14 @@ static int side_ahead(const lw_simulation *s, int k) {
     return side;
 }
 
+/* How much the value of event k is about to change, by the rate of the state; 0 if this is rounding. */
+static double change_ahead(lw_simulation *s, int k) {
+    const double rounding = 1e-12;
+    if (!look_ahead(s)) return 0;
+    const double change = s->ahead[3 * s->event_count + k] - s->event_values[k];
+    return fabs(change) > rounding * s->largest[k] ? change : 0;
+}
+
 /* A joint that stands at its stop when the run begins, and goes on in the direction of the impact, has no
  * impact. */
 static void tell_of_start(lw_simulation *s, int k, int side) {
@@ -198,7 +206,12 @@ void lw_simulation_event_await(lw_simulation *s) {
     if (ahead) ahead = look_ahead(s);
     for (int k = 0; k < s->event_count; k++) {
         if (is_held(s, k)) continue;
-        if (rests(s, k)) {
+        const lw_model_event *own = k < s->model->event_count ? &s->model->events[k] : NULL;
+        if (rests(s, k) && own && own->stands) {
+            /* The joint starts there: if it goes on, it meets the stop. */
+            await(s, k, -own->direction);
+            s->impacts[k].approach = own->direction;
+        } else if (rests(s, k)) {
             const int side = ahead ? side_ahead(s, k) : 0;
             tell_of_start(s, k, side);
             await(s, k, side);
@@ -325,10 +338,11 @@ static lw_status count(lw_simulation *s, int k, lw_error *error) {
     const bool hits = event->action == LW_ACTION_RESTITUTION;
     return lw_fail_at(
         error, LW_ERROR_INTEGRATION, s->model->file, event->place, "event", event->name,
-        hits ? "let it stop the run (do: stop), or hold the joint at rest by a stiff contact: a "
-               "force with a law such as if(x < 0, -1e6*x, 0)"
-             : "let what it sets lead away from zero, e.g. by two values with a gap between them "
-               "(hysteresis)",
+        hits && event->stands ? "give the joint a stop with stiffness and damping, which can hold it at rest"
+        : hits ? "let it stop the run (do: stop), or hold the joint at rest by a stiff contact: a "
+                 "force with a law such as if(x < 0, -1e6*x, 0)"
+               : "let what it sets lead away from zero, e.g. by two values with a gap between them "
+                 "(hysteresis)",
         hits ? "it has happened %d times within %.2g s at t = %.9g: the joint has come to rest "
                "at its stop, within the tolerance, and impacts would follow without end"
              : "it has happened %d times within %.2g s at t = %.9g, and would go on without end",
@@ -370,13 +384,18 @@ static lw_status act(lw_simulation *s, int k, bool *stop, lw_error *error) {
         take(s, s->t, s->y);
         const double *seen = compute(s, s->t, error);
         const double factor = seen ? lw_function_value(event->impact_factor, &s->t, seen) : NAN;
+        const double coming = change_ahead(s, k), alike = 1e-6;
         lw_status status = lw_simulation_impact(s, event, factor, impact, s->offsets[k] > 0, error);
         /* The event is awaited at once from where it came, a rounding error beyond where it is: a joint that
-         * stays at its stop must not get any farther by many impacts. */
-        s->sides[k] = impact->side, s->opposite[k] = 0;
-        s->offsets[k] = (1 + 4 * DBL_EPSILON) * fabs(s->event_values[k]) + DBL_MIN;
-        s->settled[k] = HUGE_VAL;
-        s->happened[k] = false;
+         * stays at its stop must not get any farther by many impacts. A value that the impact leaves to go
+         * on as before, such as one of time or of another joint, has passed like those of other events. */
+        const double going = status == LW_OK && coming != 0 ? change_ahead(s, k) : 0;
+        if (coming == 0 || impact->leaves || !(fabs(going - coming) <= alike * fabs(coming))) {
+            s->sides[k] = impact->side, s->opposite[k] = 0;
+            s->offsets[k] = (1 + 4 * DBL_EPSILON) * fabs(s->event_values[k]) + DBL_MIN;
+            s->settled[k] = HUGE_VAL;
+            s->happened[k] = false;
+        }
         /* A rebound that a step does not resolve seems to go on although the joint leaves; it counts all the
          * same. */
         if (status != LW_OK || impact->leaves) return status == LW_OK ? count(s, k, error) : status;

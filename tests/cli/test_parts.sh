@@ -22,6 +22,16 @@ says err 'car/bad.yaml:'
 line=$(grep -n '^  front_left:' car/bad_model.yaml | cut -d : -f 1)
 says err "(used as part \"front_left\", car/bad_model.yaml:$line:3)"
 
+# Where one part has a fault others are missing, and a setting of those is not blamed for it.
+cat >repeated.yaml <<'YAML'
+linkwork: 1
+parts:
+  side{i}: {repeat: {i: 1..2}, use: car/corner.yaml, joins: {nothing: ground}}
+YAML
+expect 2 check repeated.yaml --set side2.ks=30000
+says out 'repeated.yaml: 1 error,'
+says err 'the part has no body "nothing"'
+
 # Settings, in the file and in results, which hold the whole model.
 expect 0 run car/model.yaml --end 0.2 --out car.csv
 expect 0 run car/model.yaml --end 0.2 --set front_left.ks=30000 --json

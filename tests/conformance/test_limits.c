@@ -3,7 +3,7 @@
  *   notes      one for each passage outwards, at the instant; the motion stays as it was
  *   springs    a slide against its stop: half an oscillation in closed form; with damping the stop never pulls, and what
  *              the slide has lost is booked as dissipation
- *   impacts    the speed after it, and the loss; where motions move the joint, the work of their drives
+ *   impacts    at the start, too; an impulse at an instant or by another joint happens once; the speed after it, and the loss; where motions move the joint, the work of their drives
  *   loops      the same notes and the same motion wherever the loop is cut, the limited joint included
  *   drives     no more than their limit acts
  */
@@ -179,9 +179,67 @@ static void an_impact_reverses(void **state) {
     lw_model_destroy(model);
 }
 
+/* A joint that starts on its limit meets its stop if it goes on, at once, and leaves it otherwise. One that
+ * its weight holds there would rebound without end, which is refused and not passed over. */
+static void a_stop_stands_at_the_start(void **state) {
+    (void)state;
+    char text[1024];
+    course c;
+    for (int side = -1; side <= 1; side += 2)
+        for (int outwards = 0; outwards < 2; outwards++) {
+            snprintf(text, sizeof text, slide, outwards ? side * 3.0 : side * -3.0,
+                     side > 0 ? "-2, 0" : "0, 2", ", stop: {restitution: 0.3}");
+            lw_model *model = read_text(text);
+            run(model, "tree", 0.4, &c);
+            assert_int_equal(c.notes, outwards);
+            assert_true(fabs(c.v + side * (outwards ? 0.9 : 3)) < 1e-12);
+            assert_true(fabs(c.q - 0.4 * c.v) < 1e-12);
+            assert_true(fabs(c.ledger.dissipation - outwards * 9 * (1 - 0.09)) < 1e-10);
+            lw_model_destroy(model);
+        }
+    lw_model *model = read_text(
+        "linkwork: 1\n"
+        "bodies: {block: {mass: 2, inertia: [0.1, 0.1, 0.1]}}\n"
+        "joints: {rail: {type: prismatic, between: [ground, block], axis: [0, 0, 1], limits: [0, 1], stop: "
+        "{restitution: 0.3}}}\n");
+    lw_run_options options;
+    lw_error error;
+    lw_run_defaults(model, &options);
+    options.end = 1;
+    assert_int_equal(lw_simulate(model, &options, NULL, NULL, NULL, &error), LW_ERROR_INTEGRATION);
+    assert_non_null(strstr(error.message, "has come to rest at its stop"));
+    assert_non_null(strstr(error.remedy, "a stop with stiffness"));
+    lw_model_destroy(model);
+}
+
+/* An impulse at an instant, or where another joint passes, happens once: what the event waits for goes on. */
+static void an_impulse_elsewhere_happens_once(void **state) {
+    (void)state;
+    static const char *const when[] = {"t - 0.21", "other.q - 0.42"};
+    for (int k = 0; k < 2; k++) {
+        char text[1024];
+        course c;
+        snprintf(text, sizeof text,
+                 "linkwork: 1\n"
+                 "gravity: [0, 0, 0]\n"
+                 "bodies: {a: &solid {mass: 2, inertia: [0.1, 0.1, 0.1]}, b: *solid}\n"
+                 "joints:\n"
+                 "  rail: {type: prismatic, between: [ground, a], axis: [1, 0, 0], v: 3}\n"
+                 "  other: {type: prismatic, between: [ground, b], axis: [1, 0, 0], v: 2}\n"
+                 "events: {kick: {when: %s, do: {restitution: {joint: rail, factor: 0.5}}}}\n",
+                 when[k]);
+        lw_model *model = read_text(text);
+        run(model, "tree", 0.4, &c);
+        assert_int_equal(c.notes, 1);
+        assert_true(fabs(c.at[0] - 0.21) < 1e-12);
+        assert_true(fabs(c.q - (3 * 0.21 - 1.5 * 0.19)) < 1e-12);
+        lw_model_destroy(model);
+    }
+}
+
 /* A pendulum on a piston, with a bead on a wire that hits its end: whether the piston stands or moves evenly,
- * the bead and the pendulum move alike and lose the same, and the piston's drive does the rest. A crank drives
- * it in the last, a loop, of whose speeds an impact changes none: there the ledger closes. */
+ * the bead and the pendulum move alike and lose the same, and the piston's drive does the rest. A crank
+ * drives it in the last, a loop, of whose speeds an impact changes none: there the ledger closes. */
 static void a_moving_piston_does_work(void **state) {
     (void)state;
     static const char piston[] =
@@ -263,7 +321,8 @@ static void a_drive_has_its_limit(void **state) {
     assert_true(fabs(c[0].q - c[2].q) > 1e-6);
 }
 
-/* Limits in every joint of a four-bar, a spring at one of them: wherever it is cut, and by whichever method. */
+/* Limits in every joint of a four-bar, a spring at one of them: wherever it is cut, and by whichever
+ * method. */
 static void the_cut_does_not_matter(void **state) {
     (void)state;
     static const char *const methods[] = {"lagrange", "cut", "rcr"};
@@ -306,10 +365,15 @@ static void the_cut_does_not_matter(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_limit_is_noted),          cmocka_unit_test(a_spring_throws_back),
-        cmocka_unit_test(damping_takes_energy),      cmocka_unit_test(an_impact_reverses),
-        cmocka_unit_test(a_moving_piston_does_work), cmocka_unit_test(a_drive_has_its_limit),
+        cmocka_unit_test(a_limit_is_noted),
+        cmocka_unit_test(a_spring_throws_back),
+        cmocka_unit_test(damping_takes_energy),
+        cmocka_unit_test(an_impact_reverses),
+        cmocka_unit_test(a_moving_piston_does_work),
+        cmocka_unit_test(a_drive_has_its_limit),
         cmocka_unit_test(the_cut_does_not_matter),
+        cmocka_unit_test(a_stop_stands_at_the_start),
+        cmocka_unit_test(an_impulse_elsewhere_happens_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

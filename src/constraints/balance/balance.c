@@ -52,6 +52,7 @@ lw_balance *lw_balance_create(const lw_model *model) {
         b->arena = arena;
         b->model = model;
         b->length = lw_longest_arm(model);
+        b->extent = lw_model_extent(model);
         b->lightest = HUGE_VAL;
         for (int i = 1; i <= model->body_count; i++) {
             b->heaviest = fmax(b->heaviest, model->links[i].inertia.mass);
@@ -294,10 +295,12 @@ static void find_most(lw_balance *b, double accuracy) {
     b->most = b->acting = 0;
     b->noise = fmax(solution_noise, accuracy);
     for (int i = 1; i <= b->model->body_count; i++) longest = fmax(longest, b->sums[i].length);
-    /* There are only points: a torque counts by the distances between them. */
-    if (!(longest > 0)) longest = b->length;
+    /* There are only points: a torque counts by the distances between them. Points of a model that lies
+     * turned in its world have arms, too, of rounding alone. */
+    if (!(longest > shortest_arm * b->length)) longest = b->extent;
     for (int i = 1; i <= b->model->body_count; i++) {
         lw_term_sum *m = &b->sums[i];
+        m->arm = m->length;
         if (!(m->length > shortest_arm * longest)) m->length = longest > 0 ? longest : b->length;
         double all = m->sum[1], own = m->own[1] + m->swirl[1];
         if (m->length > 0) {

@@ -31,7 +31,7 @@ static const double negligible = 1e-9;
 static void transmitted_by_joint(const lw_balance *b, int i, const double *reactions, double size[2]) {
     const double *reaction = reactions + 6 * b->model->bodies[i].joint_index;
     size[1] = lw_v3_norm(reaction);
-    size[0] = lw_v3_norm(reaction + 3) + b->sums[i].length * size[1];
+    size[0] = lw_v3_norm(reaction + 3) + b->sums[i].arm * size[1];
 }
 
 bool lw_balance_shake(const lw_balance *b, const lw_balance_state *s, double *shaken, double *scale) {
@@ -50,7 +50,7 @@ bool lw_balance_shake(const lw_balance *b, const lw_balance_state *s, double *sh
         for (int k = 0; k < link->joint.nv; k++)
             acting[lw_joint_speed_turns(link->joint.type, k) ? 0 : 1] += b->gross[link->v + k];
         if (moment > 0) *scale = fmax(*scale, acting[0] / moment);
-        if (link->inertia.mass > 0) *scale = fmax(*scale, acting[1] / (link->inertia.mass * b->length));
+        if (link->inertia.mass > 0) *scale = fmax(*scale, acting[1] / (link->inertia.mass * b->extent));
         for (int k = 0; k < link->joint.nv; k++, sign = -sign) {
             const double *S = b->data->S + 6 * (link->v + k), turn = lw_v3_norm(S), slide = lw_v3_norm(S + 3);
             const double digits = last_digit * (turn * size[0] + slide * size[1]);
@@ -78,7 +78,7 @@ int lw_balance_uncertain(const lw_balance *b, const double *vdot, const double *
         for (int turns = 0; turns < 2; turns++) {
             const double along = b->digits[2 * i + (turns ? 0 : 1)] / DBL_EPSILON;
             if (change[turns] > certain * sqrt(size[turns]) + unnoticed * along +
-                                    negligible * scale * (turns ? 1 : b->length))
+                                    negligible * scale * (turns ? 1 : b->extent))
                 return link->v;
         }
     }

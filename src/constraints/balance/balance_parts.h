@@ -19,7 +19,8 @@ typedef struct lw_term_sum {
     /* The magnitudes of the products of velocities before they cancel: a rotor that is balanced has no
      * inertia forces, except for their rounding. */
     double swirl[2];
-    double length; /* The longest arm of the forces on the body. */
+    double arm;    /* The longest arm of the forces on the body, which may be zero or rounding; */
+    double length; /* the same, or, where it is, that of the mechanism. */
     /* The effect of rounding in accelerations on the inertia forces of the body, and of all that its joint
      * carries. */
     double rounding[2], beyond[2];
@@ -48,6 +49,7 @@ struct lw_balance {
      * without it, nv + 6 (n + 1), and a state. */
     double *blur, *plain, *displaced_q, *displaced_v;
     double length;   /* The longest arm on a body. */
+    double extent;   /* Of the mechanism, wherever it lies. */
     double heaviest; /* The largest mass of a body. */
     double lightest; /* The least mass of a body; 0 where one has none. */
     double most;     /* The largest force in the mechanism. */

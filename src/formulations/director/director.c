@@ -107,7 +107,9 @@ static void weigh(lw_director *d) {
         for (int k = 0; k < 3 && d->bodies[i].mass > 0; k++)
             d->length = fmax(d->length, sqrt(fmax(d->bodies[i].euler[k], 0) / d->bodies[i].mass));
     }
-    if (!(d->length > 0)) d->length = 1;
+    /* There are only points; where these lie turned in the world, their arms are not zero but rounding. */
+    const double rounding = 1e-9, longest = lw_longest_arm(d->model);
+    if (!(d->length > rounding * longest)) d->length = longest;
 }
 
 lw_status lw_director_create(const lw_model *model, bool full, lw_director **out, lw_error *error) {

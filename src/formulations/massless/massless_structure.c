@@ -134,12 +134,14 @@ static void take_prescribed(const lw_model *model, lw_data *data, double length,
 
 /* Returns a typical length of the mechanism. */
 static double typical_length(const lw_model *model) {
+    /* Joints and centres that fall together are apart by rounding. */
+    const double rounding = 1e-9, least = rounding * lw_longest_arm(model);
     double total = 0;
     int count = 0;
     for (int i = 1; i <= model->body_count; i++) {
         double lengths[2] = {lw_v3_norm(model->links[i].p), lw_v3_norm(model->bodies[i].com)};
         for (int k = 0; k < 2; k++)
-            if (lengths[k] > 0) total += lengths[k], count++;
+            if (lengths[k] > least) total += lengths[k], count++;
     }
     return total > 0 && isfinite(total) ? total / count : 1;
 }

@@ -54,7 +54,9 @@ lw_rcr_system *lw_rcr_system_create(const lw_model *model, lw_data *data, const 
         if (link->parent || centred)
             s->length = fmax(s->length, lw_v3_norm(link->parent ? link->p : model->bodies[i].com));
     }
-    if (!(s->length > 0)) s->length = 1;
+    /* There are only points; where these lie turned in the world, their arms are not zero but rounding. */
+    const double rounding = 1e-9, longest = lw_longest_arm(model);
+    if (!(s->length > rounding * longest)) s->length = longest;
     for (int t = 0; t < loops->count; t++)
         s->lasting[t] = loops->loops[t].K_second >= 0 && loops->based[loops->loops[t].bodies[1]] == 0;
     return s;

@@ -141,8 +141,8 @@ bool lw_mesh_point(lw_mesh_builder *b, lw_mesh_text *text, const char *what, dou
             continue;
         lw_escape(word, shown, sizeof shown);
         return word[0] ? lw_mesh_fault(b, text->line, "give three finite numbers: x, y and z",
-                                       "coordinate %c of the %s is no finite number: \"%s\"", "xyz"[k], what,
-                                       shown)
+                                       "coordinate %c of the %s is no number of at most 1e30: \"%s\"",
+                                       "xyz"[k], what, shown)
                        : lw_mesh_fault(b, text->line, "give three finite numbers: x, y and z",
                                        "the %s has no coordinate %c", what, "xyz"[k]);
     }

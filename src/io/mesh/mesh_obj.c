@@ -103,7 +103,8 @@ static bool read_lines(lw_mesh_builder *b, lw_mesh_text *text, vertex_list *list
 }
 
 bool lw_mesh_read_obj(lw_mesh_builder *b, const char *bytes, size_t size) {
-    lw_mesh_text text = {bytes, bytes + size, 1};
+    const bool marked = size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0; /* byte order mark of UTF-8 */
+    lw_mesh_text text = {bytes + (marked ? 3 : 0), bytes + size, 1};
     vertex_list list = {0};
     bool good = read_lines(b, &text, &list);
     free(list.at);

@@ -35,9 +35,10 @@ static bool read_binary(lw_mesh_builder *b, const unsigned char *bytes, uint32_t
                 float value;
                 memcpy(&value, &bits, sizeof value);
                 if (!(fabsf(value) <= 1e30f))
-                    return lw_mesh_fault(b, 0, "export the mesh again",
-                                         "coordinate %c of triangle %u, at byte %zu, is no finite number",
-                                         "xyz"[k], t, HEAD + (size_t)RECORD * t + offset);
+                    return lw_mesh_fault(
+                        b, 0, "export the mesh again",
+                        "coordinate %c of triangle %u, at byte %zu, is no number of at most 1e30", "xyz"[k],
+                        t, HEAD + (size_t)RECORD * t + offset);
                 at[k] = (double)value;
             }
             if (!lw_mesh_vertex(b, at, &corners[c])) return false;

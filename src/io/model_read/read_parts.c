@@ -395,10 +395,12 @@ static void check_settings(lw_reader *reader) {
 }
 
 void lw_read_parts(lw_reader *reader, const lw_yaml *section, const lw_yaml *beams) {
+    const size_t before = reader->faults;
     lw_reader_section(reader, section, "part", &reader->part_names, read_part);
     lw_reader_section(reader, beams, "beam", &reader->part_names, lw_read_beam);
     if ((!section || section->kind == LW_YAML_NULL) && (!beams || beams->kind == LW_YAML_NULL)) return;
-    check_settings(reader);
+    /* After a fault parts are missing, of which a setting may be. */
+    if (reader->faults == before) check_settings(reader);
     for (size_t k = 0; k < reader->part_count; k++) {
         if (reader->parts[k].spec) continue;
         reader->bodies.incomplete = reader->frames.incomplete = reader->joints.incomplete = true;

@@ -453,6 +453,7 @@ lw_status lw_compile_as_cut(const lw_spec *spec, const lw_allocator *allocator, 
         if (status == LW_OK) status = lw_spec_placed(&begun, scratch, &placed, report);
         if (status == LW_OK) status = lw_expand_limits(&placed, scratch, &whole);
         compiler.given_forces = (int)spec->force_count;
+        compiler.given_events = (int)spec->event_count;
         if (status == LW_OK) status = compile(&compiler);
     }
     lw_arena_destroy(scratch);

@@ -56,6 +56,7 @@ typedef struct lw_merge {
 typedef struct lw_compiler {
     const lw_spec *spec; /* with the forces and events of joints' limits behind those that are given */
     int given_forces;    /* number of forces that are given */
+    int given_events;
     lw_report *report;
     int errors;
     bool partial;      /* The spec is incomplete: an unknown name is no fault. */

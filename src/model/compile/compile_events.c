@@ -181,7 +181,9 @@ lw_status lw_compile_events(lw_compiler *compiler) {
             if (event->name && spec->events[j].name && strcmp(event->name, spec->events[j].name) == 0)
                 lw_compile_error(compiler, "event", event->name, event->place, "rename one of them",
                                  "the name is taken twice");
-        compile_event(compiler, event, changing, &model->events[model->event_count++]);
+        lw_model_event *out = &model->events[model->event_count++];
+        compile_event(compiler, event, changing, out);
+        out->stands = k >= (size_t)compiler->given_events && out->action == LW_ACTION_RESTITUTION;
     }
     return lw_arena_failed(model->arena) ? LW_ERROR_MEMORY : LW_OK;
 }

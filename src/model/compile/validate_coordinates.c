@@ -92,13 +92,6 @@ static void check_limits(lw_compiler *compiler, const lw_joint_spec *joint, cons
                 compiler, "joint", joint->name, place,
                 "start within the limits, or give zero if the drawn pose is another coordinate",
                 "it starts at %g, beyond its limits [%g, %g]", start, limits[0], limits[1]);
-        else if (!joint->motion[k] && joint->stop == LW_STOP_IMPACT &&
-                 (start == limits[0] || start == limits[1]))
-            lw_compile_warning(compiler, "joint", joint->name, place,
-                               "start it a little within the limits, or take a stop with stiffness",
-                               "it starts on its limit %g, and a stop by restitution acts where the limit is "
-                               "passed from within",
-                               start);
     }
 }
 

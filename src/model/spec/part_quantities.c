@@ -5,11 +5,12 @@
  * those of the model,
  *
  *     position          X = D R' (x - p)          velocity, acceleration, force, momentum    D R' u
- *     angular velocity, its rate, torque     s D R' w
+ *     angular velocity, its rate, torque, angular momentum about the centre of mass     s D R' w
+ *     angular momentum about the world's origin     s D R' (L - p x momentum)
  *
  * and the same with D alone in the axes of a body; joint coordinates have factors of +1 or -1. Rotations of
- * bodies (qw .. qz, rx .. rz) and angular momenta depend on the origin or are no vectors: those of a part
- * that is moved are refused. The energies and the momentum of all bodies together, which would be those of
+ * bodies (qw .. qz, rx .. rz) are no vectors: those of a part that is turned or mirrored are refused. The
+ * energies and the momentum of all bodies together, which would be those of
  * the whole model, are refused in every part. Numbers in point(hub, a, b, c) are in the frame of the body, D
  * applies.
  *
@@ -76,18 +77,18 @@ static void add_sign(rewriting *r, const char *text, size_t length, double sign)
 
 /* --- vectors -------------------------------------------------------------------------------------- */
 
-typedef enum vector_kind { NO_VECTOR, POSITION, POLAR, AXIAL, NO_COUNTERPART } vector_kind;
+typedef enum vector_kind { NO_VECTOR, POSITION, POLAR, AXIAL, MOMENT, ROTATION } vector_kind;
 
 /* What kind of vector a component is of, and its axis. */
 static vector_kind vector_of(const char *name, size_t length, char stem[8], int *axis) {
     static const struct {
         const char *stem;
         vector_kind kind;
-    } stems[] = {{"", POSITION},        {"v", POLAR},          {"a", POLAR},          {"w", AXIAL},
-                 {"alpha", AXIAL},      {"f", POLAR},          {"t", AXIAL},          {"p", POLAR},
-                 {"l", NO_COUNTERPART}, {"h", NO_COUNTERPART}, {"q", NO_COUNTERPART}, {"r", NO_COUNTERPART}};
+    } stems[] = {{"", POSITION},   {"v", POLAR}, {"a", POLAR},    {"w", AXIAL},
+                 {"alpha", AXIAL}, {"f", POLAR}, {"t", AXIAL},    {"p", POLAR},
+                 {"l", MOMENT},    {"h", AXIAL}, {"q", ROTATION}, {"r", ROTATION}};
     if (length == 0 || length > 6) return NO_VECTOR;
-    if (length == 2 && strncmp(name, "qw", 2) == 0) return NO_COUNTERPART;
+    if (length == 2 && strncmp(name, "qw", 2) == 0) return ROTATION;
     const char last = name[length - 1];
     if (last < 'x' || last > 'z') return NO_VECTOR;
     *axis = last - 'x';
@@ -97,9 +98,21 @@ static vector_kind vector_of(const char *name, size_t length, char stem[8], int 
     return NO_VECTOR;
 }
 
+/* Less component j of p x momentum. */
+static void add_moment_of(rewriting *r, const quantity *q, int j) {
+    for (int side = 1; side <= 2; side++) {
+        const int along = (j + side) % 3, across = (j + 3 - side) % 3;
+        const char component[] = {'p', (char)('x' + across), '\0'};
+        if (r->at->p[along] == 0) continue;
+        lw_text_print(&r->out, "%c(%.17g m)*(", side == 1 ? '-' : '+', r->at->p[along]);
+        add_quantity(r, q, component);
+        lw_text_add(&r->out, ")", 1);
+    }
+}
+
 static void add_vector(rewriting *r, const quantity *q, vector_kind kind, const char *stem, int axis) {
     const lw_placement *at = r->at;
-    const double factor = at->D[axis] * (kind == AXIAL ? at->sense : 1);
+    const double factor = at->D[axis] * (kind == AXIAL || kind == MOMENT ? at->sense : 1);
     char component[8];
     if (q->in_body || at->at_origin) {
         (void)snprintf(component, sizeof component, "%.5s%c", stem, 'x' + axis);
@@ -116,6 +129,7 @@ static void add_vector(rewriting *r, const quantity *q, vector_kind kind, const 
         lw_text_print(&r->out, "+(%.17g)*(", weight);
         add_quantity(r, q, component);
         if (kind == POSITION) lw_text_print(&r->out, "-(%.17g)", at->p[j]);
+        if (kind == MOMENT) add_moment_of(r, q, j);
         lw_text_add(&r->out, ")", 1);
     }
     lw_text_add(&r->out, ")", 1);
@@ -252,11 +266,12 @@ static void rewrite_quantity(rewriting *r, const char *text, size_t length, size
     if (called || of_body || of_all) {
         const vector_kind kind = vector_of(q.component, q.component_length, stem, &axis);
         const bool moved = at->p[0] != 0 || at->p[1] != 0 || at->p[2] != 0;
-        if (kind == NO_COUNTERPART || (kind == POSITION && q.in_body && moved)) {
+        const bool turned = at->q[1] != 0 || at->q[2] != 0 || at->q[3] != 0 || !at->plain;
+        if ((kind == ROTATION && turned) || ((kind == POSITION || kind == MOMENT) && q.in_body && moved)) {
             refuse(r, text, length, offset);
             return;
         }
-        if (kind != NO_VECTOR) {
+        if (kind != NO_VECTOR && kind != ROTATION) {
             add_vector(r, &q, kind, stem, axis);
             return;
         }
