@@ -270,9 +270,9 @@ static lw_xml *parse(lw_xml_builder *b) {
     return good ? b->root : NULL;
 }
 
-/* The text with its XML declaration blotted out if libxml2 would not take it: one that comes after a comment or
- * an empty line, or whose version is not 1.something. Published robots have both, other readers do not look, and
- * nothing follows from it in UTF-8. Columns stay. The text itself if nothing is to be done. */
+/* The text with its XML declaration blotted out if libxml2 would not take it: one that comes after a comment
+ * or an empty line, or whose version is not 1.something. Published robots have both, other readers do not
+ * look, and nothing follows from it in UTF-8. Columns stay. The text itself if nothing is to be done. */
 static const char *without_declaration(lw_importer *importer, const char *text, size_t length,
                                        const char *name) {
     const char *at = text, *last = text + length;

@@ -438,8 +438,8 @@ static void read_rest(lw_urdf *urdf) {
     }
 }
 
-/* Some files, and Drake, take a link "world" as given: where a joint has it as its parent and the file does not
- * hold it, it is there. */
+/* Some files, and Drake, take a link "world" as given: where a joint has it as its parent and the file does
+ * not hold it, it is there. */
 static void add_world(lw_urdf *urdf) {
     lw_importer *importer = urdf->importer;
     if (lw_results_table_find(&urdf->link_names, "world")) return;
