@@ -187,12 +187,18 @@ static void test_sdf(void **state) {
     compare("include.sdf", NULL, "four_bar_98.yaml");
 }
 
+/* Assemblies of CAD: by joints, with a part of an assembly, in millimetres and grams; by mates. */
+static void test_simscape(void **state) {
+    (void)state;
+    compare("simscape/joints.xml", NULL, "simscape/joints.yaml");
+    compare("simscape/mates.xml", NULL, "simscape/mates.yaml");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_urdf_tree),
-        cmocka_unit_test(test_urdf_loops),
-        cmocka_unit_test(test_weld_beside_hinge),
-        cmocka_unit_test(test_sdf),
+        cmocka_unit_test(test_urdf_tree),         cmocka_unit_test(test_urdf_loops),
+        cmocka_unit_test(test_weld_beside_hinge), cmocka_unit_test(test_sdf),
+        cmocka_unit_test(test_simscape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

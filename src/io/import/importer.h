@@ -64,5 +64,6 @@ const char *lw_import_file(lw_importer *importer, lw_place place, const char *ob
 void lw_import_urdf(lw_importer *importer);
 void lw_import_sdf(lw_importer *importer);
 void lw_import_mjcf(lw_importer *importer);
+void lw_import_simscape(lw_importer *importer);
 
 #endif
