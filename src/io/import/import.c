@@ -72,9 +72,10 @@ void lw_import_fault(lw_importer *importer, lw_place place, const char *object, 
                      const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    tell(importer, LW_SEVERITY_ERROR, place, object, remedy, format, arguments);
+    tell(importer, importer->drawing ? LW_SEVERITY_WARNING : LW_SEVERITY_ERROR, place, object, remedy, format,
+         arguments);
     va_end(arguments);
-    importer->faults++;
+    importer->faults += !importer->drawing;
 }
 
 void lw_import_warning(lw_importer *importer, lw_place place, const char *object, const char *remedy,
