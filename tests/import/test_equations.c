@@ -1,8 +1,8 @@
 /* test_equations.c - imported mechanisms move as those that are written by hand: accelerations at random
  * states, joint by joint, for every type of joint and every way in which loops are said.
  *
- * Tolerance: both are the same equations with geometry that was rounded in another order; 1e-12 of the largest
- * acceleration is some thousand times that rounding.
+ * Tolerance: both are the same equations with geometry that was rounded in another order; 1e-12 of the
+ * largest acceleration is some thousand times that rounding.
  */
 #include "random_model.h"
 
