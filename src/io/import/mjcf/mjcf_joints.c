@@ -73,7 +73,13 @@ static lw_joint_type together(const mj_joint *j, int count, double point[3]) {
     return LW_JOINT_TYPES;
 }
 
+/* The axes of translations, and the frames of a bushing, which is a ball's spring, are those of the drawn
+ * poses. */
 bool mj_needs_poses(const mj_reader *reader) {
+    for (int k = 0; k < reader->joints.count; k++) {
+        const mj_joint *joint = MJ_JOINT(reader, k);
+        if (joint->type > MJ_SLIDE && (joint->stiffness[0] != 0 || joint->springdamper[0] > 0)) return true;
+    }
     for (int k = 1; k < reader->bodies.count; k++) {
         const mj_body *body = MJ_BODY(reader, k);
         double point[3];
