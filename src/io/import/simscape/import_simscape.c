@@ -9,7 +9,7 @@
  * and of the documentation of Simscape's inertias, whose products have the minus sign within. docs/import.md
  * says more.
  *
- * Cost     O(instances * depth + joints * instances + mates * groups).
+ * Cost     O((instances + joints) * instances), and that of the mates.
  */
 #include "io/import/simscape/simscape.h"
 
@@ -18,16 +18,18 @@
 
 /* --- groups --------------------------------------------------------------------------------------- */
 
-static int leader(const lw_simscape *cad, int k, bool linked) {
+/* Ways become shorter as they are gone. */
+static int leader(lw_simscape *cad, int k, bool linked) {
     while (k >= 0) {
-        const int next = linked ? cad->instances[k].linked : cad->instances[k].group;
-        if (next == k) break;
-        k = next;
+        int *next = linked ? &cad->instances[k].linked : &cad->instances[k].group;
+        if (*next == k) break;
+        if (*next >= 0) *next = linked ? cad->instances[*next].linked : cad->instances[*next].group;
+        k = *next;
     }
     return k;
 }
 
-int lw_simscape_group(const lw_simscape *cad, int instance) { return leader(cad, instance, false); }
+int lw_simscape_group(lw_simscape *cad, int instance) { return leader(cad, instance, false); }
 
 /* The ground leads wherever it is. */
 static void join(lw_simscape *cad, int one, int other, bool linked) {
@@ -323,7 +325,13 @@ void lw_import_simscape(lw_importer *importer) {
     const char *name = lw_xml_get(assembly, "name");
     importer->spec = lw_spec_create(name && name[0] ? name : "assembly");
     const lw_xml *tree = lw_xml_child(assembly, "InstanceTree");
-    cad.instances = LW_NEW(importer->arena, lw_simscape_instance, count_instances(tree) + 1);
+    const int count = count_instances(tree);
+    if (count > LW_SIMSCAPE_MOST) {
+        lw_import_fault(importer, tree->place, NULL, "export a part of the assembly",
+                        "there are %d instances, more than the %d that are read", count, LW_SIMSCAPE_MOST);
+        return;
+    }
+    cad.instances = LW_NEW(importer->arena, lw_simscape_instance, count + 1);
     if (!importer->spec || !cad.instances) {
         importer->out_of_memory = true;
         return;

@@ -11,7 +11,7 @@
 #include "io/import/import_spec.h"
 #include "io/import/import_xml.h"
 
-enum { LW_SIMSCAPE_GROUND = -1 };
+enum { LW_SIMSCAPE_GROUND = -1, LW_SIMSCAPE_MOST = 10000 /* instances, and mates */ };
 
 typedef struct lw_simscape_instance {
     const char *uid, *name; /* name with those of the assemblies around it: arm/link */
@@ -38,10 +38,11 @@ typedef struct lw_simscape {
     int count;
     lw_simscape_mate *mates;
     int mate_count, mate_room;
+    bool full; /* more mates came than are read */
 } lw_simscape;
 
 /* The leader of a part's group, which is the ground for all that is fixed to it. */
-int lw_simscape_group(const lw_simscape *cad, int instance);
+int lw_simscape_group(lw_simscape *cad, int instance);
 /* Two parts are fixed to each other, or held together by a joint. */
 void lw_simscape_fix(lw_simscape *cad, int one, int other);
 void lw_simscape_link(lw_simscape *cad, int one, int other);

@@ -19,7 +19,7 @@
  * is a fault that names the mates: no joint stands for it, and nothing is guessed.
  *
  * Symbols  N rows of an orthonormal basis of the null space, (omega, v / L), L the size of the assembly
- * Cost     O(mates * groups), by few numbers each.
+ * Cost     O(mates^2) for each round that fixes groups, of which there are few.
  */
 #include "io/import/simscape/simscape.h"
 
@@ -41,7 +41,7 @@ struct lw_simscape_mate {
     bool used;
 };
 
-enum { MOST_ROWS = 6 }; /* of one mate */
+enum { MOST_ROWS = 6 /* of one mate */, MOST_ROUNDS = 50 };
 static const double small = 1e-6;
 
 /* --- reading -------------------------------------------------------------------------------------- */
@@ -119,6 +119,13 @@ static void read_mate(lw_simscape *cad, const lw_xml *e, int assembly) {
         if (strcmp(e->name, "Concentric") != 0 && is_circle(ends[side]) && mate.of[1 - side].kind == PLANE)
             mate.of[side].kind = PLANE;
     if (mate.of[0].part == mate.of[1].part) return; /* It says nothing about a motion. */
+    if (cad->mate_count == LW_SIMSCAPE_MOST) {
+        if (cad->full) return;
+        cad->full = true;
+        lw_import_fault(importer, e->place, mate.object, "export a part of the assembly",
+                        "there are more than the %d mates that are read", LW_SIMSCAPE_MOST);
+        return;
+    }
     if (cad->mate_count == cad->mate_room) {
         const int room = 2 * cad->mate_room + 32;
         lw_simscape_mate *more = LW_NEW(importer->arena, lw_simscape_mate, room);
