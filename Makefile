@@ -141,11 +141,11 @@ docs: ## the documentation as a site for a browser without a network: build/docs
 	@mkdir -p build && python3 tools/site build/docs
 	@echo "$(CURDIR)/build/docs/index.html"
 
-fuzz: ## fuzz the readers of models, expressions, tables, meshes, URDF, SDF and MJCF, SECONDS (60) in all
+fuzz: ## fuzz the readers of models, expressions, tables, meshes, URDF, SDF, MJCF and CAD, SECONDS (60) in all
 	@bash tools/setup --fuzz
 	@$(SANITIZED) -B build-fuzz -DCMAKE_C_COMPILER=clang -DLINKWORK_TESTS=OFF -DLINKWORK_FUZZ=ON \
 	    -DLINKWORK_SANITIZE=fuzzer-no-link,address,undefined
-	@cmake --build build-fuzz --target fuzz-model fuzz-expression fuzz-table fuzz-mesh fuzz-urdf fuzz-sdf fuzz-mjcf -j $(JOBS)
+	@cmake --build build-fuzz --target fuzz-model fuzz-expression fuzz-table fuzz-mesh fuzz-urdf fuzz-sdf fuzz-mjcf fuzz-simscape -j $(JOBS)
 	@bash tests/fuzz/run build-fuzz $(SECONDS)
 
 fuzz-merge: ## keep what fuzzing found: new inputs that reach new code go to tests/fuzz/corpus

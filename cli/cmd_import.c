@@ -107,7 +107,7 @@ static int import_file(const cli_command *command, int argc, char **argv) {
 const cli_command cli_import = {
     "import",
     "FILE [options]",
-    "read URDF, SDF or MJCF, tell what it holds, write a model",
+    "read URDF, SDF, MJCF or CAD's XML, tell what it holds, write a model",
     "The format is told by the content. Every other command takes such a file, too. What the file says and\n"
     "Linkwork does not hold is listed by kind and count, with what that means for the motion.",
     import_file,

@@ -87,8 +87,8 @@ static void print_program(void) {
     printf(
         ".SH SYNOPSIS\n\\fBlinkwork\\fR \\fICOMMAND\\fR \\fIMODEL\\fR [\\fIoptions\\fR]\n.SH DESCRIPTION\n");
     printf(
-        "A model is a file as in \\fBlinkwork\\-model\\fR(5), a robot in URDF, SDF or MJCF, a results file, "
-        "which carries its model, or \\- for standard input.\n.SH COMMANDS\n");
+        "A model is a file as in \\fBlinkwork\\-model\\fR(5), a robot in URDF, SDF or MJCF, an assembly from "
+        "CAD, a results file, which carries its model, or \\- for standard input.\n.SH COMMANDS\n");
     for (int k = 0; cli_command_at(k); k++) {
         const cli_command *command = cli_command_at(k);
         printf(".TP\n\\fBlinkwork\\-%s\\fR(1)\n", command->name);

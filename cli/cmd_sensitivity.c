@@ -118,6 +118,7 @@ static int sensitivity(const cli_command *command, int argc, char **argv) {
         CLI_INPUT_OPTION(asked.changes),
         CLI_BEGIN_OPTION(asked.changes),
         CLI_PATH_OPTION(asked.changes),
+        CLI_IMPORT_OPTIONS(asked.changes),
         {"json", NULL, "print one JSON document", NULL, .flag = &asked.as_json},
     };
     cli_model loaded;

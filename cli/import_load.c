@@ -34,8 +34,8 @@ static int refuse_options(const cli_command *command, const char *path, const cl
                         : changes->folders.count > 0 ? "package-path"
                                                      : NULL;
     if (!given) return CLI_DONE;
-    return cli_say(command, CLI_WRONG, "--%s is for files in URDF, SDF and MJCF, and %s is none of these",
-                   given, path);
+    return cli_say(command, CLI_WRONG,
+                   "--%s is for files in URDF, SDF, MJCF or CAD's XML, and %s is none of these", given, path);
 }
 
 int cli_read_spec(const cli_command *command, const char *path, const lw_setting *settings,

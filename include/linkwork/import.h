@@ -1,4 +1,4 @@
-/* import.h - mechanisms in the formats of others: URDF, SDF and MJCF (docs/import.md).
+/* import.h - mechanisms in the formats of others: URDF, SDF, MJCF and CAD's (docs/import.md).
  *
  * An import reads such a file into a spec, as lw_read_model does with a model file. What is wrong goes into
  * the report, errors and warnings, with line and column. What the format says and a spec does not hold is
@@ -19,7 +19,8 @@ typedef enum lw_import_format {
     LW_FORMAT_URDF,
     LW_FORMAT_SDF,
     LW_FORMAT_MJCF,
-    LW_FORMAT_XACRO, /* URDF that the program xacro has not expanded yet; it is refused */
+    LW_FORMAT_XACRO,    /* URDF that the program xacro has not expanded yet; it is refused */
+    LW_FORMAT_SIMSCAPE, /* XML of Simscape Multibody, as plug-ins of CAD programs write it */
     LW_FORMATS
 } lw_import_format;
 

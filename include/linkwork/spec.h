@@ -47,7 +47,7 @@ typedef struct lw_mesh_spec {
     int vertex_count, triangle_count;
     const double *vertices; /* x, y, z of each */
     const int *triangles;   /* the three vertices of each, counted from 0 */
-    const char *file;       /* STL or OBJ, relative to the model file's folder; NULL: not from a file */
+    const char *file;       /* STL, OBJ or MSH, relative to the model file's folder; NULL: not from a file */
 } lw_mesh_spec;
 
 /* A colour: 0 for none, or LW_COLOUR with red, green, blue in the lowest bytes, LW_COLOUR | 0xRRGGBB. */

@@ -1,4 +1,4 @@
-/* fuzz_mesh.c - any bytes as a file of a mesh, STL and OBJ: read it, weigh the solid within.
+/* fuzz_mesh.c - any bytes as a file of a mesh, STL, OBJ and MSH: read it, weigh the solid within.
  *
  * What must hold, besides no crash, no leak, no undefined behaviour and no hang:
  *   - a file that is refused gets a message and a remedy;
@@ -28,12 +28,12 @@ static void weigh(const lw_mesh_spec *mesh) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static const char *const names[] = {"fuzz.stl", "fuzz.obj"};
+    static const char *const names[] = {"fuzz.stl", "fuzz.obj", "fuzz.msh"};
     unsigned char *bytes = malloc(size + 1);
     DEMAND(bytes);
     if (size > 0) memcpy(bytes, data, size);
     bytes[size] = 0;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         lw_arena *arena = lw_arena_create(NULL);
         lw_mesh_spec mesh;
         lw_error error = {0};

@@ -1,8 +1,8 @@
 /* test_equations.c - imported mechanisms move as those that are written by hand: accelerations at random
  * states, joint by joint, for every type of joint and every way in which loops are said.
  *
- * Tolerance: both are the same equations with geometry that was rounded in another order; 1e-12 of the largest
- * acceleration is some thousand times that rounding.
+ * Tolerance: both are the same equations with geometry that was rounded in another order; 1e-12 of the
+ * largest acceleration is some thousand times that rounding.
  */
 #include "random_model.h"
 
@@ -187,12 +187,18 @@ static void test_sdf(void **state) {
     compare("include.sdf", NULL, "four_bar_98.yaml");
 }
 
+/* Assemblies of CAD: by joints, with a part of an assembly, in millimetres and grams; by mates. */
+static void test_simscape(void **state) {
+    (void)state;
+    compare("simscape/joints.xml", NULL, "simscape/joints.yaml");
+    compare("simscape/mates.xml", NULL, "simscape/mates.yaml");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_urdf_tree),
-        cmocka_unit_test(test_urdf_loops),
-        cmocka_unit_test(test_weld_beside_hinge),
-        cmocka_unit_test(test_sdf),
+        cmocka_unit_test(test_urdf_tree),         cmocka_unit_test(test_urdf_loops),
+        cmocka_unit_test(test_weld_beside_hinge), cmocka_unit_test(test_sdf),
+        cmocka_unit_test(test_simscape),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

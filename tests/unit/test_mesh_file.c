@@ -1,4 +1,4 @@
-/* test_mesh_file.c - files of meshes: the three formats give the same mesh; any bytes are safe; a model that
+/* test_mesh_file.c - files of meshes: the formats give the same mesh; any bytes are safe; a model that
  * uses one is written, and read again from its text, from its bytes and from another folder.
  */
 #define _XOPEN_SOURCE 700
@@ -83,6 +83,27 @@ static size_t object(char *out) {
     return (size_t)used;
 }
 
+static size_t put_u32(unsigned char *out, uint32_t bits) {
+    for (int b = 0; b < 4; b++) out[b] = (unsigned char)(bits >> 8 * b);
+    return 4;
+}
+
+/* Each triangle has vertices of its own; one normal and one texture coordinate that nobody needs. */
+static size_t own_vertices(unsigned char *out) {
+    size_t used = put_u32(out, 12);
+    used += put_u32(out + used, 1), used += put_u32(out + used, 1), used += put_u32(out + used, 4);
+    for (int f = 0; f < 4; f++)
+        for (int k = 0; k < 9; k++) {
+            const float value = (float)corners[faces[f][k / 3]][k % 3];
+            uint32_t bits;
+            memcpy(&bits, &value, sizeof bits);
+            used += put_u32(out + used, bits);
+        }
+    for (int k = 0; k < 5; k++) used += put_u32(out + used, 0);
+    for (int k = 0; k < 12; k++) used += put_u32(out + used, (uint32_t)k);
+    return used;
+}
+
 static void same_mesh(const lw_mesh_spec *a, const lw_mesh_spec *b) {
     assert_int_equal(a->vertex_count, 4);
     assert_int_equal(b->vertex_count, 4);
@@ -96,19 +117,20 @@ static void the_formats_agree(void **state) {
     (void)state;
     static unsigned char bytes[8192];
     lw_arena *arena = lw_arena_create(NULL);
-    lw_mesh_spec mesh[4];
+    lw_mesh_spec mesh[5];
     lw_error error;
     put("wedge.stl", bytes, binary(bytes, 1));
     put("text.STL", bytes, text((char *)bytes));
     put("wedge.obj", bytes, object((char *)bytes));
     put("inward.stl", bytes, binary(bytes, -1));
-    static const char *const names[] = {"wedge.stl", "text.STL", "wedge.obj", "inward.stl"};
-    for (int k = 0; k < 4; k++)
+    put("wedge.msh", bytes, own_vertices(bytes));
+    static const char *const names[] = {"wedge.stl", "text.STL", "wedge.obj", "inward.stl", "wedge.msh"};
+    for (int k = 0; k < 5; k++)
         if (lw_mesh_file_read(in(folder, names[k]), arena, &mesh[k], &error) != LW_OK)
             fail_msg("%s: %s", names[k], error.message);
-    for (int k = 1; k < 3; k++) same_mesh(&mesh[0], &mesh[k]);
-    double m[4], c[4][3], I[4][6];
-    for (int k = 0; k < 4; k++) {
+    for (int k = 1; k < 5; k += k == 2 ? 2 : 1) same_mesh(&mesh[0], &mesh[k]);
+    double m[5], c[5][3], I[5][6];
+    for (int k = 0; k < 5; k++) {
         const lw_shape shape = {.kind = LW_SHAPE_MESH, .size = {1, 1, 1}, .mesh = &mesh[k]};
         assert_int_equal(lw_shape_inertia(&shape, 0, 24, &m[k], c[k], I[k]), LW_OK);
         assert_true(fabs(m[k] - 0.5) < 1e-12); /* 24/6 * 0.5 * 0.25 * 1 */
@@ -137,12 +159,13 @@ static void the_formats_agree(void **state) {
  * read is valid. */
 static void any_bytes_are_safe(void **state) {
     (void)state;
-    static unsigned char good[3][8192], bytes[8192];
-    static const char *const names[] = {"some.stl", "some.stl", "some.obj"};
-    const size_t sizes[3] = {binary(good[0], 1), text((char *)good[1]), object((char *)good[2])};
+    static unsigned char good[4][8192], bytes[8192];
+    static const char *const names[] = {"some.stl", "some.stl", "some.obj", "some.msh"};
+    const size_t sizes[4] = {binary(good[0], 1), text((char *)good[1]), object((char *)good[2]),
+                             own_vertices(good[3])};
     uint64_t random = 12345;
     int refused = 0, taken = 0;
-    for (int format = 0; format < 3; format++)
+    for (int format = 0; format < 4; format++)
         for (size_t k = 1; k < sizes[format] + 3000; k++) {
             size_t size = k < sizes[format] ? k : sizes[format];
             memcpy(bytes, good[format], size);
@@ -294,7 +317,7 @@ static int make_folders(void **state) {
 
 static int remove_folders(void **state) {
     (void)state;
-    static const char *const names[] = {"wedge.stl", "text.STL",   "wedge.obj",  "inward.stl",
+    static const char *const names[] = {"wedge.stl", "text.STL",   "wedge.obj",  "inward.stl", "wedge.msh",
                                         "empty.stl", "model.yaml", "again.yaml", "moved.yaml"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         (void)unlink(in(folder, names[k]));

@@ -72,9 +72,10 @@ void lw_import_fault(lw_importer *importer, lw_place place, const char *object, 
                      const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    tell(importer, LW_SEVERITY_ERROR, place, object, remedy, format, arguments);
+    tell(importer, importer->drawing ? LW_SEVERITY_WARNING : LW_SEVERITY_ERROR, place, object, remedy, format,
+         arguments);
     va_end(arguments);
-    importer->faults++;
+    importer->faults += !importer->drawing;
 }
 
 void lw_import_warning(lw_importer *importer, lw_place place, const char *object, const char *remedy,
@@ -174,7 +175,8 @@ const char *lw_import_file(lw_importer *importer, lw_place place, const char *ob
 
 /* --- formats -------------------------------------------------------------------------------------- */
 
-static const char *const format_names[LW_FORMATS] = {"unknown", "Linkwork", "URDF", "SDF", "MJCF", "xacro"};
+static const char *const format_names[LW_FORMATS] = {"unknown", "Linkwork",          "URDF", "SDF", "MJCF",
+                                                     "xacro",   "Simscape Multibody"};
 
 const char *lw_import_format_name(lw_import_format format) {
     return (int)format >= 0 && format < LW_FORMATS ? format_names[format] : format_names[0];
@@ -222,11 +224,9 @@ lw_import_format lw_import_format_of_text(const char *text, size_t length) {
     static const struct {
         const char *root;
         lw_import_format format;
-    } roots[] = {{"robot", LW_FORMAT_URDF},
-                 {"sdf", LW_FORMAT_SDF},
-                 {"gazebo", LW_FORMAT_SDF},
-                 {"mujoco", LW_FORMAT_MJCF},
-                 {"mujocoinclude", LW_FORMAT_MJCF}};
+    } roots[] = {{"robot", LW_FORMAT_URDF},         {"sdf", LW_FORMAT_SDF},
+                 {"gazebo", LW_FORMAT_SDF},         {"mujoco", LW_FORMAT_MJCF},
+                 {"mujocoinclude", LW_FORMAT_MJCF}, {"SimscapeMultibodyImportXML", LW_FORMAT_SIMSCAPE}};
     if (!text) return LW_FORMAT_UNKNOWN;
     const char *at = text, *last = text + length;
     if (length >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
@@ -276,8 +276,9 @@ static void refuse(lw_importer *importer, lw_import_format format) {
                         "this is xacro, not URDF: a text with macros that the program xacro expands");
     else
         lw_import_fault(importer, start, NULL,
-                        "give a file whose root element is <robot>, <sdf> or <mujoco>, or a model file",
-                        "this is neither URDF nor SDF nor MJCF");
+                        "give a file whose root element is <robot>, <sdf>, <mujoco> or "
+                        "<SimscapeMultibodyImportXML>, or a model file",
+                        "this is neither URDF nor SDF nor MJCF nor XML of Simscape Multibody");
 }
 
 /* Closures ask to be cut, so that the coordinates of the tree are those of the file. Beside a body without
@@ -307,15 +308,17 @@ static void refuse_options(lw_importer *importer, lw_import_format format) {
                         importer->options.key);
     if (importer->options.base == LW_BASE_FREE && format != LW_FORMAT_URDF)
         lw_import_fault(importer, start, NULL,
-                        format == LW_FORMAT_SDF ? "leave it out: links that no joint holds are free"
-                                                : "leave it out: a body with a free joint is free",
+                        format == LW_FORMAT_SDF || format == LW_FORMAT_SIMSCAPE
+                            ? "leave it out: links that no joint holds are free"
+                            : "leave it out: a body with a free joint is free",
                         "a free base is asked for, but only URDF leaves open whether its base is free");
 }
 
 static lw_status import_text(lw_importer *importer, lw_import_format format, lw_spec **spec) {
     static void (*const readers[LW_FORMATS])(lw_importer *) = {[LW_FORMAT_URDF] = lw_import_urdf,
                                                                [LW_FORMAT_SDF] = lw_import_sdf,
-                                                               [LW_FORMAT_MJCF] = lw_import_mjcf};
+                                                               [LW_FORMAT_MJCF] = lw_import_mjcf,
+                                                               [LW_FORMAT_SIMSCAPE] = lw_import_simscape};
     importer->arena = lw_arena_create(NULL);
     if (!importer->arena) return LW_ERROR_MEMORY;
     if (readers[format]) {

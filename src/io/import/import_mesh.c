@@ -135,8 +135,10 @@ const lw_mesh_spec *lw_import_mesh(lw_importer *importer, const char *uri, lw_pl
         return NULL;
     }
     const char *dot = strrchr(uri, '.');
-    if (!dot || (strcasecmp(dot, ".stl") != 0 && strcasecmp(dot, ".obj") != 0)) {
-        lw_import_note_of(importer, place, "meshes of other formats than STL and OBJ", "they are not drawn");
+    if (!dot ||
+        (strcasecmp(dot, ".stl") != 0 && strcasecmp(dot, ".obj") != 0 && strcasecmp(dot, ".msh") != 0)) {
+        lw_import_note_of(importer, place, "meshes of other formats than STL, OBJ and MSH",
+                          "they are not drawn");
         return NULL;
     }
     if (!importer->has_folder) return NULL;

@@ -270,8 +270,55 @@ static lw_xml *parse(lw_xml_builder *b) {
     return good ? b->root : NULL;
 }
 
+/* The text with its XML declaration blotted out if libxml2 would not take it: one that comes after a comment
+ * or an empty line, or whose version is not 1.something. Published robots have both, other readers do not
+ * look, and nothing follows from it in UTF-8. Columns stay. The text itself if nothing is to be done. */
+static const char *without_declaration(lw_importer *importer, const char *text, size_t length,
+                                       const char *name) {
+    const char *at = text, *last = text + length;
+    if (length >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0) at += 3;
+    const char *start = at;
+    for (;;) {
+        while (at < last && is_blank(*at)) at++;
+        if (last - at < 4 || memcmp(at, "<!--", 4) != 0) break;
+        for (at += 4; last - at >= 3 && memcmp(at, "-->", 3) != 0;) at++;
+        if (last - at < 3) return text;
+        at += 3;
+    }
+    if (last - at < 6 || memcmp(at, "<?xml", 5) != 0 || !is_blank(at[5])) return text;
+    const char *end = memchr(at, '>', (size_t)(last - at));
+    char words[200];
+    const size_t size = end ? (size_t)(end - at) : sizeof words;
+    if (size >= sizeof words) return text;
+    memcpy(words, at, size);
+    words[size] = '\0';
+    const char *version = strstr(words, "version"), *coded = strstr(words, "encoding");
+    version = version ? strpbrk(version, "\"'") : NULL;
+    coded = coded ? strpbrk(coded, "\"'") : NULL;
+    const bool old = version && strncmp(version + 1, "1.", 2) != 0, late = at > start;
+    if (coded && strncmp(coded + 1, "UTF-8", 5) != 0 && strncmp(coded + 1, "utf-8", 5) != 0) return text;
+    char *copy = old || late ? LW_NEW(importer->arena, char, length + 1) : NULL;
+    if (!copy) return text;
+    memcpy(copy, text, length);
+    for (size_t k = (size_t)(at - text); k <= (size_t)(end - text); k++)
+        if (copy[k] != '\n') copy[k] = ' ';
+    lw_place place = {1, 1};
+    for (const char *c = text; c < at; c++) {
+        place.column = *c == '\n' ? 1 : place.column + !lw_utf8_continues(*c);
+        place.line += *c == '\n';
+    }
+    const char *own = importer->file;
+    importer->file = name;
+    lw_import_warning(importer, place, NULL, "begin the file with <?xml version=\"1.0\"?>, or leave it out",
+                      late ? "the XML declaration does not stand at the start; it is passed over"
+                           : "there is no such version of XML; the declaration is passed over");
+    importer->file = own;
+    return copy;
+}
+
 lw_xml *lw_xml_parse(lw_importer *importer, const char *text, size_t length, const char *name) {
     lw_xml_library xml;
+    text = without_declaration(importer, text, length, name);
     lw_xml_builder builder = {
         .importer = importer, .xml = &xml, .text = text, .file = name, .length = length, .place = {1, 1}};
     char why[200] = "";
@@ -348,8 +395,10 @@ int lw_xml_read_numbers(lw_importer *importer, const char *text, lw_place place,
         memcpy(word, at, kept);
         word[kept] = '\0';
         if (length >= sizeof word || !lw_number_read(word, &value)) { /* NaN is a number to it */
-            lw_import_fault(importer, here, object, "give a number, e.g. 0.5", "%s: \"%.60s\" is no number",
-                            what, word);
+            lw_import_fault(importer, here, object,
+                            strstr(word, "$(") ? "run xacro first: xacro FILE > robot.urdf"
+                                               : "give a number, e.g. 0.5",
+                            "%s: \"%.60s\" is no number", what, word);
             return -1;
         }
         if (!isfinite(value)) {

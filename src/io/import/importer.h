@@ -30,6 +30,7 @@ typedef struct lw_importer {
     const char *text; /* the whole file, with a NUL behind it */
     size_t length;
     size_t faults;
+    bool drawing; /* what is read is only drawn: what is wrong there is a warning, and refuses no robot */
     bool out_of_memory;
     lw_import_repeat repeats[16];
     int repeat_count;
@@ -64,5 +65,6 @@ const char *lw_import_file(lw_importer *importer, lw_place place, const char *ob
 void lw_import_urdf(lw_importer *importer);
 void lw_import_sdf(lw_importer *importer);
 void lw_import_mjcf(lw_importer *importer);
+void lw_import_simscape(lw_importer *importer);
 
 #endif

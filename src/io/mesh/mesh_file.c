@@ -37,7 +37,7 @@ bool lw_mesh_fault(lw_mesh_builder *b, size_t line, const char *remedy, const ch
     return false;
 }
 
-static bool no_memory(lw_mesh_builder *b) {
+bool lw_mesh_no_memory(lw_mesh_builder *b) {
     (void)lw_out_of_memory(b->error);
     return false;
 }
@@ -62,7 +62,7 @@ static size_t slot_of(const lw_mesh_builder *b, const double at[3]) {
 static bool make_slots(lw_mesh_builder *b) {
     size_t count = b->slot_count ? 2 * b->slot_count : 1024;
     int *slots = calloc(count, sizeof *slots);
-    if (!slots) return no_memory(b);
+    if (!slots) return lw_mesh_no_memory(b);
     free(b->slots);
     b->slots = slots;
     b->slot_count = count;
@@ -79,7 +79,7 @@ bool lw_mesh_vertex(lw_mesh_builder *b, const double at[3], int *vertex) {
         if (b->vertex_count == b->vertex_room) {
             size_t room = 2 * b->vertex_room + 256;
             double *longer = realloc(b->vertices, 3 * room * sizeof *longer);
-            if (!longer) return no_memory(b);
+            if (!longer) return lw_mesh_no_memory(b);
             b->vertices = longer;
             b->vertex_room = room;
         }
@@ -98,7 +98,7 @@ bool lw_mesh_triangle(lw_mesh_builder *b, int i, int j, int k) {
     if (b->triangle_count == b->triangle_room) {
         size_t room = 2 * b->triangle_room + 256;
         int *longer = realloc(b->triangles, 3 * room * sizeof *longer);
-        if (!longer) return no_memory(b);
+        if (!longer) return lw_mesh_no_memory(b);
         b->triangles = longer;
         b->triangle_room = room;
     }
@@ -166,12 +166,12 @@ static unsigned char *load(lw_mesh_builder *b, size_t *size) {
         return NULL;
     }
     if (!S_ISREG(about.st_mode)) {
-        (void)lw_mesh_fault(b, 0, "give a file in STL or OBJ format",
+        (void)lw_mesh_fault(b, 0, "give a file in STL, OBJ or MSH format",
                             S_ISDIR(about.st_mode) ? "this is a folder" : "this is a device, pipe or socket");
         return NULL;
     }
     if (about.st_size == 0) {
-        (void)lw_mesh_fault(b, 0, "give a file in STL or OBJ format", "the file is empty");
+        (void)lw_mesh_fault(b, 0, "give a file in STL, OBJ or MSH format", "the file is empty");
         return NULL;
     }
     if (about.st_size > LW_MESH_MOST_BYTES) {
@@ -183,7 +183,7 @@ static unsigned char *load(lw_mesh_builder *b, size_t *size) {
     unsigned char *bytes = malloc(*size + 1);
     FILE *file = bytes ? fopen(b->path, "rb") : NULL;
     if (!bytes)
-        (void)no_memory(b);
+        (void)lw_mesh_no_memory(b);
     else if (!file)
         (void)lw_mesh_fault(b, 0, "check the path", "%s", reason(errno));
     else if (fread(bytes, 1, *size, file) == *size)
@@ -211,7 +211,7 @@ static bool take(lw_mesh_builder *b, lw_arena *arena, lw_mesh_spec *mesh) {
         return lw_mesh_fault(b, 0, "export the surface as triangles", "the file has no triangles");
     double *vertices = LW_NEW(arena, double, 3 * b->vertex_count);
     int *triangles = LW_NEW(arena, int, 3 * b->triangle_count);
-    if (!vertices || !triangles) return no_memory(b);
+    if (!vertices || !triangles) return lw_mesh_no_memory(b);
     memcpy(vertices, b->vertices, 3 * b->vertex_count * sizeof *vertices);
     memcpy(triangles, b->triangles, 3 * b->triangle_count * sizeof *triangles);
     *mesh = (lw_mesh_spec){.vertex_count = (int)b->vertex_count,
@@ -223,8 +223,8 @@ static bool take(lw_mesh_builder *b, lw_arena *arena, lw_mesh_spec *mesh) {
 }
 
 static bool has_format(lw_mesh_builder *b) {
-    return ends_with(b->path, ".stl") || ends_with(b->path, ".obj") ||
-           lw_mesh_fault(b, 0, "give a file whose name ends with .stl or .obj",
+    return ends_with(b->path, ".stl") || ends_with(b->path, ".obj") || ends_with(b->path, ".msh") ||
+           lw_mesh_fault(b, 0, "give a file whose name ends with .stl, .obj or .msh",
                          "the format of the mesh is not known by its name");
 }
 
@@ -235,8 +235,9 @@ lw_status lw_mesh_file_bytes(const char *path, const unsigned char *bytes, size_
     *mesh = (lw_mesh_spec){0};
     *b.error = (lw_error){.status = LW_OK};
     bool good = has_format(&b) &&
-                (ends_with(path, ".stl") ? lw_mesh_read_stl(&b, bytes, size)
-                                         : lw_mesh_read_obj(&b, (const char *)bytes, size)) &&
+                (ends_with(path, ".stl")   ? lw_mesh_read_stl(&b, bytes, size)
+                 : ends_with(path, ".msh") ? lw_mesh_read_msh(&b, bytes, size)
+                                           : lw_mesh_read_obj(&b, (const char *)bytes, size)) &&
                 take(&b, arena, mesh);
     free(b.vertices);
     free(b.triangles);

@@ -26,6 +26,9 @@ typedef struct lw_mesh_builder {
 bool lw_mesh_fault(lw_mesh_builder *b, size_t line, const char *remedy, const char *format, ...)
     LW_PRINTF(4, 5);
 
+/* The fault of memory that is out. Returns false. */
+bool lw_mesh_no_memory(lw_mesh_builder *b);
+
 /* The vertex at these coordinates, a new one if there is none; false if memory is out. */
 bool lw_mesh_vertex(lw_mesh_builder *b, const double at[3], int *vertex);
 /* Adds a triangle, unless two of its corners are one; false with a fault if there are too many. */
@@ -47,5 +50,6 @@ bool lw_mesh_point(lw_mesh_builder *b, lw_mesh_text *text, const char *what, dou
 
 bool lw_mesh_read_stl(lw_mesh_builder *b, const unsigned char *bytes, size_t size);
 bool lw_mesh_read_obj(lw_mesh_builder *b, const char *bytes, size_t size);
+bool lw_mesh_read_msh(lw_mesh_builder *b, const unsigned char *bytes, size_t size);
 
 #endif

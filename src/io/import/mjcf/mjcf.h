@@ -153,7 +153,7 @@ typedef struct mj_reader {
         no_gravity;
     mj_table classes, bodies, joints, geoms, sites, tendons, meshes, materials;
     int nq, nv;
-    bool posed;                     /* bodies of the spec have poses: the axes of translations need them */
+    bool posed; /* bodies of the spec have poses: translations and springs of balls need them */
     const double *weights, *factor; /* mjcf_weights.c; NULL: not computed yet */
     double *work;
 } mj_reader;

@@ -18,11 +18,22 @@
 
 typedef enum mj_dynamics { DYN_NONE = 0, DYN_INTEGRATOR, DYN_FILTER, DYN_EXACT, DYN_OTHER } mj_dynamics;
 
-typedef struct mj_actuator {
+/* What the kinds of actuators set each in its own way. Those of one kind do not follow from defaults of
+ * another, except from those of <general>. */
+typedef enum mj_kind { GENERAL = 0, MOTOR, POSITION, VELOCITY, INTVELOCITY, DAMPER, CYLINDER, OTHER } mj_kind;
+
+typedef struct mj_law {
+    mj_kind kind; /* that set it last */
     double gain[3], bias[3], timeconst;
     bool gain_affine, bias_affine, unknown;
     mj_dynamics dynamics;
     double dampratio, inheritrange;
+} mj_law;
+
+static const mj_law plain_law = {.kind = GENERAL, .gain = {1}, .timeconst = 1};
+
+typedef struct mj_actuator {
+    mj_law law;
     double ctrlrange[2], forcerange[2], actrange[2], gear[6];
     int ctrllimited, forcelimited, actlimited; /* 0 no, 1 yes, 2 if there is a range */
     int group;
@@ -30,7 +41,7 @@ typedef struct mj_actuator {
 
 /* --- values ----------------------------------------------------------------------------------------- */
 
-static void apply_general(mj_reader *reader, const mj_element *e, mj_actuator *a) {
+static void apply_general(mj_reader *reader, const mj_element *e, mj_law *a) {
     static const char *const gains[] = {"fixed", "affine", "muscle", "user", "dcmotor", NULL};
     static const char *const biases[] = {"none", "affine", "muscle", "user", "dcmotor", NULL};
     static const char *const dynamics[] = {"none",   "integrator", "filter",  "filterexact",
@@ -50,60 +61,92 @@ static void apply_general(mj_reader *reader, const mj_element *e, mj_actuator *a
     if (gain > 1 || bias > 1) a->unknown = true;
 }
 
-static void reset(mj_actuator *a) {
-    memset(a->bias, 0, sizeof a->bias);
-    a->gain[1] = a->gain[2] = 0;
-    a->gain_affine = a->bias_affine = a->unknown = false;
-    a->dynamics = DYN_NONE;
-}
-
-static void apply_servo(mj_reader *reader, const mj_element *e, mj_actuator *a) {
-    const bool integrates = lw_xml_is(e->node, "intvelocity");
-    double kv = -a->bias[2], timeconst = 0;
-    (void)mj_number(reader, e, "kp", &a->gain[0]);
-    a->gain[1] = a->gain[2] = a->bias[0] = 0;
-    a->gain_affine = a->unknown = false;
+static void apply_servo(mj_reader *reader, const mj_element *e, mj_law *a) {
+    const mj_law from = *a;
+    double kv = -from.bias[2], timeconst = from.dynamics == DYN_EXACT ? from.timeconst : 0;
+    *a = plain_law;
     a->bias_affine = true;
+    a->gain[0] = from.gain[0];
+    (void)mj_number(reader, e, "kp", &a->gain[0]);
     a->bias[1] = -a->gain[0];
-    if (mj_number(reader, e, "kv", &kv)) a->bias[2] = -kv, a->dampratio = 0;
-    if (mj_number(reader, e, "dampratio", &a->dampratio)) a->bias[2] = 0;
-    (void)mj_number(reader, e, "inheritrange", &a->inheritrange);
-    a->dynamics = integrates ? DYN_INTEGRATOR : DYN_NONE;
-    if (mj_number(reader, e, "timeconst", &timeconst) && timeconst > 0)
+    a->dampratio = from.dampratio;
+    if (mj_number(reader, e, "kv", &kv)) a->dampratio = 0;
+    if (mj_number(reader, e, "dampratio", &a->dampratio)) kv = 0;
+    a->bias[2] = -kv;
+    a->inheritrange = from.inheritrange;
+    if (!mj_number(reader, e, "inheritrange", &a->inheritrange) &&
+        (lw_xml_get(e->node, "ctrlrange") || lw_xml_get(e->node, "actrange")))
+        a->inheritrange = 0;
+    (void)mj_number(reader, e, "timeconst", &timeconst);
+    if (lw_xml_is(e->node, "intvelocity"))
+        a->dynamics = DYN_INTEGRATOR;
+    else if (timeconst > 0)
         a->dynamics = DYN_EXACT, a->timeconst = timeconst;
 }
 
+static mj_kind kind_of(const lw_xml *node) {
+    static const char *const names[] = {"general",     "motor",  "position", "velocity",
+                                        "intvelocity", "damper", "cylinder", NULL};
+    int k = 0;
+    while (names[k] && !lw_xml_is(node, names[k])) k++;
+    return (mj_kind)k;
+}
+
+/* The law that an element begins from: that of its class or of one around it that is of its kind, or of
+ * <general>. outer: at the ends of the classes around, outermost first. */
+static mj_law law_before(const mj_law *outer, int count, mj_kind kind, const mj_law *now) {
+    if (kind == GENERAL || now->kind == kind || now->kind == GENERAL) return *now;
+    for (int k = count - 1; k >= 0; k--)
+        if (outer[k].kind == kind || outer[k].kind == GENERAL) return outer[k];
+    return plain_law;
+}
+
+static void apply_law(mj_reader *reader, const mj_element *e, const mj_law *outer, int count, mj_law *law) {
+    const mj_kind kind = kind_of(e->node);
+    const mj_law from = law_before(outer, count, kind, law);
+    double value = 0;
+    *law = kind == GENERAL || kind == POSITION || kind == INTVELOCITY ? from : plain_law;
+    switch (kind) {
+    case GENERAL:
+        apply_general(reader, e, law);
+        break;
+    case MOTOR:
+        break;
+    case POSITION:
+    case INTVELOCITY:
+        apply_servo(reader, e, law);
+        break;
+    case VELOCITY:
+        value = from.gain[0];
+        (void)mj_number(reader, e, "kv", &value);
+        law->gain[0] = value, law->bias[2] = -value, law->bias_affine = true;
+        break;
+    case DAMPER:
+        value = -from.gain[2];
+        (void)mj_number(reader, e, "kv", &value);
+        law->gain[0] = 0, law->gain[2] = -value, law->gain_affine = true;
+        break;
+    case CYLINDER:
+        law->gain[0] = from.gain[0], law->timeconst = from.timeconst;
+        memcpy(law->bias, from.bias, sizeof law->bias);
+        (void)mj_number(reader, e, "timeconst", &law->timeconst);
+        (void)mj_number(reader, e, "area", &law->gain[0]);
+        if (mj_number(reader, e, "diameter", &value)) law->gain[0] = LW_PI / 4 * value * value;
+        (void)mj_numbers(reader, e, "bias", 3, 3, law->bias);
+        law->bias_affine = true, law->dynamics = DYN_FILTER;
+        break;
+    case OTHER:
+        law->unknown = true;
+        break;
+    }
+    law->kind = kind;
+}
+
 /* Takes over what one element, of a class of defaults or the actuator itself, says. */
-static void apply(mj_reader *reader, const lw_xml *node, mj_actuator *a) {
+static void apply(mj_reader *reader, const lw_xml *node, const mj_law *outer, int count, mj_actuator *a) {
     const mj_element own = {node, -1, node->name}, *e = &own;
     double values[6];
-    if (lw_xml_is(node, "general"))
-        apply_general(reader, e, a);
-    else if (lw_xml_is(node, "motor")) {
-        reset(a);
-        a->gain[0] = 1;
-    } else if (lw_xml_is(node, "position") || lw_xml_is(node, "intvelocity"))
-        apply_servo(reader, e, a);
-    else if (lw_xml_is(node, "velocity")) {
-        double kv = a->gain[0];
-        reset(a);
-        (void)mj_number(reader, e, "kv", &kv);
-        a->gain[0] = kv, a->bias[2] = -kv, a->bias_affine = true;
-    } else if (lw_xml_is(node, "damper")) {
-        double kv = 0;
-        reset(a);
-        (void)mj_number(reader, e, "kv", &kv);
-        a->gain[0] = 0, a->gain[2] = -kv, a->gain_affine = true;
-    } else if (lw_xml_is(node, "cylinder")) {
-        double area = a->gain[0], diameter = 0;
-        (void)mj_number(reader, e, "timeconst", &a->timeconst);
-        (void)mj_number(reader, e, "area", &area);
-        if (mj_number(reader, e, "diameter", &diameter)) area = LW_PI / 4 * diameter * diameter;
-        (void)mj_numbers(reader, e, "bias", 3, 3, a->bias);
-        a->gain[0] = area, a->gain[1] = a->gain[2] = 0;
-        a->gain_affine = a->unknown = false, a->bias_affine = true, a->dynamics = DYN_FILTER;
-    } else
-        a->unknown = true;
+    apply_law(reader, e, outer, count, &a->law);
     (void)mj_numbers(reader, e, "ctrlrange", 2, 2, a->ctrlrange);
     (void)mj_numbers(reader, e, "forcerange", 2, 2, a->forcerange);
     (void)mj_numbers(reader, e, "actrange", 2, 2, a->actrange);
@@ -126,13 +169,25 @@ static bool is_actuator(const lw_xml *node) {
     return false;
 }
 
-/* The defaults of a class and those above it, outermost first. */
-static void apply_class(mj_reader *reader, int class, mj_actuator *a) {
-    if (class < 0) return;
-    const mj_class *of = &((const mj_class *)reader->classes.items)[class];
-    apply_class(reader, of->parent, a);
-    for (const lw_xml *node = of->node ? of->node->first : NULL; node; node = node->next)
-        if (is_actuator(node)) apply(reader, node, a);
+/* The defaults of a class and those around it, outermost first, then the actuator's own values. */
+static void apply_all(mj_reader *reader, int class, const lw_xml *node, mj_actuator *a) {
+    const mj_class *classes = reader->classes.items;
+    int count = 0;
+    for (int k = class; k >= 0; k = classes[k].parent) count++;
+    mj_law *ends = LW_NEW(reader->arena, mj_law, count + 1);
+    int *chain = LW_NEW(reader->arena, int, count + 1);
+    if (!ends || !chain) {
+        reader->importer->out_of_memory = true;
+        return;
+    }
+    for (int k = class, at = count; k >= 0; k = classes[k].parent) chain[--at] = k;
+    for (int level = 0; level < count; level++) {
+        const lw_xml *of = classes[chain[level]].node;
+        for (const lw_xml *e = of ? of->first : NULL; e; e = e->next)
+            if (is_actuator(e)) apply(reader, e, ends, level, a);
+        ends[level] = a->law;
+    }
+    apply(reader, node, ends, count, a);
 }
 
 static bool limited(const mj_reader *reader, int how, const double range[2]) {
@@ -159,17 +214,17 @@ static const char *clamp(mj_reader *reader, const char *text, const double range
 static const char *force_text(mj_reader *reader, const mj_actuator *a, const char *w, const char *L,
                               const char *V, double scale) {
     lw_importer *importer = reader->importer;
-    const char *text = plus(reader, "", a->gain[0], w);
-    if (a->gain_affine) {
-        if (a->gain[1] != 0)
-            text = plus(reader, text, scale * a->gain[1], lw_import_print(importer, "%s*%s", L, w));
-        if (a->gain[2] != 0)
-            text = plus(reader, text, scale * a->gain[2], lw_import_print(importer, "%s*%s", V, w));
+    const char *text = plus(reader, "", a->law.gain[0], w);
+    if (a->law.gain_affine) {
+        if (a->law.gain[1] != 0)
+            text = plus(reader, text, scale * a->law.gain[1], lw_import_print(importer, "%s*%s", L, w));
+        if (a->law.gain[2] != 0)
+            text = plus(reader, text, scale * a->law.gain[2], lw_import_print(importer, "%s*%s", V, w));
     }
-    if (a->bias_affine) {
-        text = plus(reader, text, a->bias[0], NULL);
-        text = plus(reader, text, scale * a->bias[1], L);
-        text = plus(reader, text, scale * a->bias[2], V);
+    if (a->law.bias_affine) {
+        text = plus(reader, text, a->law.bias[0], NULL);
+        text = plus(reader, text, scale * a->law.bias[1], L);
+        text = plus(reader, text, scale * a->law.bias[2], V);
     }
     return text[0] ? text : "0";
 }
@@ -273,7 +328,7 @@ static void drive_site(mj_reader *reader, const mj_drive *drive, const mj_site *
 static void damp(mj_reader *reader, const lw_xml *node, mj_actuator *a, const mj_joint *joint,
                  const mj_tendon *tendon) {
     double inertia = 0;
-    if (a->dampratio == 0) return;
+    if (a->law.dampratio == 0) return;
     if (joint && joint->type <= MJ_SLIDE) inertia = mj_felt_inertia(reader, &joint->dof, &a->gear[0], 1);
     if (tendon && !tendon->spatial && tendon->count > 0) {
         int *dofs = LW_NEW(reader->arena, int, tendon->count);
@@ -291,13 +346,13 @@ static void damp(mj_reader *reader, const lw_xml *node, mj_actuator *a, const mj
     if (inertia == 0)
         lw_import_note_of(reader->importer, node->place, "damping ratios of servos",
                           "left out where no inertia can be given for them: these servos are not damped");
-    a->bias[2] = -2 * a->dampratio * sqrt(fmax(0, a->gain[0] * inertia));
+    a->law.bias[2] = -2 * a->law.dampratio * sqrt(fmax(0, a->law.gain[0] * inertia));
 }
 
 /* Does the force depend on the length or rate of what is driven? */
 static bool feels_motion(const mj_actuator *a) {
-    return (a->bias_affine && (a->bias[1] != 0 || a->bias[2] != 0)) ||
-           (a->gain_affine && (a->gain[1] != 0 || a->gain[2] != 0));
+    return (a->law.bias_affine && (a->law.bias[1] != 0 || a->law.bias[2] != 0)) ||
+           (a->law.gain_affine && (a->law.gain[1] != 0 || a->law.gain[2] != 0));
 }
 
 /* Why an actuator of a known kind is left out; NULL: it is not. */
@@ -319,20 +374,21 @@ static void add_input(mj_reader *reader, mj_drive *drive, double start, const do
     lw_importer *importer = reader->importer;
     const mj_actuator *a = &drive->values;
     drive->w = "0";
-    if (a->gain[0] == 0 && !(a->gain_affine && (a->gain[1] != 0 || a->gain[2] != 0))) return; /* no control */
+    if (a->law.gain[0] == 0 && !(a->law.gain_affine && (a->law.gain[1] != 0 || a->law.gain[2] != 0)))
+        return; /* no control */
     const char *word = lw_import_word(importer, drive->name);
     lw_import_check(importer, lw_spec_set_input(importer->spec, word, start));
     const bool bounded = limited(reader, a->ctrllimited, a->ctrlrange) && !reader->no_clamp;
     drive->w = bounded ? clamp(reader, word, a->ctrlrange) : word;
-    if (a->dynamics == DYN_NONE) return;
+    if (a->law.dynamics == DYN_NONE) return;
     lw_state_spec state = {.name =
                                lw_import_word(importer, lw_import_print(importer, "%.60s_act", drive->name)),
                            .start = act ? *act : 0,
                            .place = drive->node->place};
-    state.rate = a->dynamics == DYN_INTEGRATOR
+    state.rate = a->law.dynamics == DYN_INTEGRATOR
                      ? drive->w
                      : lw_import_print(importer, "(%s - %s)/%s", drive->w, state.name,
-                                       mj_digits(reader, fmax(1e-10, a->timeconst)));
+                                       mj_digits(reader, fmax(1e-10, a->law.timeconst)));
     if (limited(reader, a->actlimited, a->actrange)) {
         const char *lower = mj_digits(reader, a->actrange[0]), *upper = mj_digits(reader, a->actrange[1]);
         state.start = fmin(fmax(state.start, a->actrange[0]), a->actrange[1]);
@@ -367,19 +423,18 @@ static int sharing(const mj_reader *reader, const char *name) {
 static void make_actuator(mj_reader *reader, const lw_xml *node, int index, double start, mj_acts *acts) {
     mj_drive drive = {.node = node, .name = lw_xml_get(node, "name")};
     mj_actuator *a = &drive.values;
-    *a = (mj_actuator){
-        .gain = {1}, .timeconst = 1, .gear = {1}, .ctrllimited = 2, .forcelimited = 2, .actlimited = 2};
+    const mj_law *law = &a->law;
+    *a = (mj_actuator){.law = plain_law, .gear = {1}, .ctrllimited = 2, .forcelimited = 2, .actlimited = 2};
     const mj_element element = mj_with_class(reader, node, "general", reader->classes.count > 0 ? 0 : -1);
-    apply_class(reader, element.class, a);
-    apply(reader, node, a);
+    apply_all(reader, element.class, node, a);
     if (!drive.name) drive.name = lw_import_print(reader->importer, "actuator%d", index);
     static const char *const ways[] = {"joint", "jointinparent", "tendon", "site", NULL};
     const double *act = NULL;
     if (lw_xml_is(node, "muscle"))
         acts->used++;
-    else if (a->unknown || a->dynamics == DYN_OTHER)
+    else if (a->law.unknown || a->law.dynamics == DYN_OTHER)
         acts->unsure = true;
-    else if (a->dynamics != DYN_NONE) {
+    else if (a->law.dynamics != DYN_NONE) {
         if (acts->values && acts->used < acts->count && !acts->unsure) act = acts->values + acts->used;
         acts->used++;
     }
@@ -387,7 +442,7 @@ static void make_actuator(mj_reader *reader, const lw_xml *node, int index, doub
     int way = 0;
     for (; ways[way] && !target; way++) target = lw_xml_get(node, ways[way]);
     way--;
-    if (!target || a->unknown || a->dynamics == DYN_OTHER || !is_actuator(node)) {
+    if (!target || a->law.unknown || a->law.dynamics == DYN_OTHER || !is_actuator(node)) {
         leave_out(reader, node, target ? "muscles and others" : "on bodies and cranks");
         return;
     }
@@ -408,10 +463,13 @@ static void make_actuator(mj_reader *reader, const lw_xml *node, int index, doub
     }
     const mj_joint *joint = way <= 1 ? MJ_JOINT(reader, found) : NULL;
     const mj_tendon *tendon = way == 2 ? MJ_TENDON(reader, found) : NULL;
-    if (a->inheritrange > 0 && joint && joint->limited) {
+    /* Of a servo, whose input is a coordinate, the range of the joint: of its control or of its state. */
+    const bool servo = !law->gain_affine && law->bias_affine && law->gain[0] == -law->bias[1];
+    if (law->inheritrange > 0 && servo && joint && joint->limited) {
         const double mean = (joint->range[0] + joint->range[1]) / 2;
-        const double half = (joint->range[1] - joint->range[0]) / 2 * a->inheritrange;
-        a->ctrlrange[0] = mean - half, a->ctrlrange[1] = mean + half;
+        const double half = (joint->range[1] - joint->range[0]) / 2 * law->inheritrange;
+        double *range = law->dynamics == DYN_INTEGRATOR ? a->actrange : a->ctrlrange;
+        if (law->dynamics != DYN_FILTER) range[0] = mean - half, range[1] = mean + half;
     }
     if (limited(reader, a->ctrllimited, a->ctrlrange) && !(a->ctrlrange[0] < a->ctrlrange[1])) {
         mj_error(reader, node, "ctrlrange", "give the lower bound first", "ctrlrange %g .. %g is empty",

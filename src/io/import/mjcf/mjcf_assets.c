@@ -1,6 +1,7 @@
 /* mjcf_assets.c - meshes and materials of MJCF.
  *
- * A mesh comes from a file (STL or OBJ) or from the numbers of its attributes vertex and face. Its points are
+ * A mesh comes from a file (STL, OBJ or MSH) or from the numbers of its attributes vertex and face. Its
+ * points are
  *     x = S Q' (v - r)
  * with refpos r, refquat Q and scale S. A mesh that cannot be had is a warning; bodies whose mass should come
  * from it are told of by mjcf_inertia.c.

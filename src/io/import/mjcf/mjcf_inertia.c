@@ -12,6 +12,8 @@
 
 #include "linalg/small.h"
 
+#include <stdio.h>
+
 void mj_add_inertia(double *mass, double com[3], double inertia[6], double more, const double more_com[3],
                     const double more_inertia[6]) {
     const double total = *mass + more;
@@ -54,8 +56,18 @@ static void add_geom(mj_reader *reader, const mj_geom *geom, mj_body *body) {
     const bool light = geom->has_mass ? geom->mass == 0 : geom->density == 0;
     if (light || (geom->shape.kind == LW_SHAPE_NONE && !geom->unknown)) return;
     if (geom->unknown) {
-        mj_warn(reader, geom->node, NULL, "give the body an <inertial>",
-                "its mesh is missing, flat, or to be taken as its hull, so that it counts without mass");
+        const mj_mesh *mesh = geom->mesh >= 0 ? MJ_MESH(reader, geom->mesh) : NULL;
+        const char *why = !mesh           ? "its surface is not read"
+                          : !mesh->loaded ? "its mesh was not read"
+                          : mesh->known   ? "its shape is fitted to a mesh, which is not done here"
+                          : mesh->counts == MJ_HULL
+                              ? "its mesh stands for its convex hull, which is not computed"
+                              : "its mesh is flat";
+        char object[112];
+        (void)snprintf(object, sizeof object, "geom of body \"%.80s\"", body->name);
+        lw_import_warning_once(reader->importer, why, geom->node->place, object,
+                               "give the body an <inertial>, or the mesh as STL or OBJ",
+                               "%s, so that it counts without mass", why);
         return;
     }
     if (geom->shell) {

@@ -73,7 +73,13 @@ static lw_joint_type together(const mj_joint *j, int count, double point[3]) {
     return LW_JOINT_TYPES;
 }
 
+/* The axes of translations, and the frames of a bushing, which is a ball's spring, are those of the drawn
+ * poses. */
 bool mj_needs_poses(const mj_reader *reader) {
+    for (int k = 0; k < reader->joints.count; k++) {
+        const mj_joint *joint = MJ_JOINT(reader, k);
+        if (joint->type > MJ_SLIDE && (joint->stiffness[0] != 0 || joint->springdamper[0] > 0)) return true;
+    }
     for (int k = 1; k < reader->bodies.count; k++) {
         const mj_body *body = MJ_BODY(reader, k);
         double point[3];
@@ -84,11 +90,59 @@ bool mj_needs_poses(const mj_reader *reader) {
     return false;
 }
 
+/* The armature a of a free joint, or of a ball that stands on the ground, adds a to the diagonal of the mass
+ * matrix and nothing else. So does a body of mass a (a free joint's only) at the origin of the body's frame
+ * with the moments a about all axes: its kinetic energy is a |v|^2 / 2 + a |omega|^2 / 2 with the speeds of
+ * the joint, which has no velocity terms as its moments are equal. A force bears its weight. On a moving body
+ * a ball's speeds are relative ones, and there is no such body. */
+static void add_rotor(mj_reader *reader, const mj_joint *joint, const char *carrier) {
+    lw_importer *importer = reader->importer;
+    const mj_body *body = MJ_BODY(reader, joint->body);
+    const double a = joint->armature;
+    const lw_pose none = lw_pose_none();
+    static const double z[3] = {0, 0, 1};
+    lw_body_spec rotor = {.name = lw_import_own_name(importer, &importer->bodies,
+                                                     lw_import_print(importer, "%.120s.rotor", carrier)),
+                          .mass = joint->type == MJ_FREE ? a : 0,
+                          .inertia = {a, a, a, 0, 0, 0},
+                          .place = joint->node->place};
+    mj_give_pose(reader, body, &rotor);
+    lw_import_add_body(importer, &rotor);
+    lw_joint_spec weld = {.name = lw_import_own_name(importer, &importer->joints, rotor.name),
+                          .type = LW_JOINT_WELD,
+                          .bodies = {carrier, rotor.name},
+                          .place = joint->node->place};
+    lw_import_geometry(&weld, &none, &none, z, NULL, NULL);
+    lw_import_add_joint(importer, &weld);
+    lw_force_spec lift = {.name =
+                              lw_import_own_name(importer, &importer->forces,
+                                                 lw_import_print(importer, "%.120s.weightless", rotor.name)),
+                          .type = LW_FORCE_APPLIED,
+                          .bodies = {rotor.name, LW_GROUND},
+                          .frame = LW_GEOMETRY_BODY,
+                          .place = joint->node->place};
+    bool any = false;
+    for (int k = 0; k < 3; k++) {
+        if (rotor.mass * reader->gravity[k] == 0) continue;
+        lift.force[k] = mj_digits(reader, -rotor.mass * reader->gravity[k]);
+        any = true;
+    }
+    if (any) lw_import_add_force(importer, &lift);
+    lw_import_note_of(importer, joint->node->place, "armature of free joints, and of balls on the ground",
+                      "a body NAME.rotor without weight: the motion is MuJoCo's; mass and energy count it");
+}
+
 /* What one coordinate of a joint has of its own. */
 static void give_coordinate(mj_reader *reader, lw_joint_spec *spec, int coordinate, const mj_joint *joint) {
     if (joint->type > MJ_SLIDE) {
-        if (joint->armature > 0)
-            lw_import_note_of(reader->importer, joint->node->place, "armature of ball and free joints",
+        const mj_body *parent = MJ_BODY(reader, MJ_BODY(reader, joint->body)->parent);
+        const bool free = joint->type == MJ_FREE && !joint->aligned;
+        const bool ball =
+            joint->type == MJ_BALL && strcmp(spec->bodies[0], LW_GROUND) == 0 && parent->host == 0;
+        if (joint->armature > 0 && coordinate == 0 && (free || ball))
+            add_rotor(reader, joint, spec->bodies[1]);
+        else if (joint->armature > 0)
+            lw_import_note_of(reader->importer, joint->node->place, "armature of balls on moving bodies",
                               "left out: these joints accelerate as if they had no rotors");
         if (joint->limited)
             lw_import_note_of(reader->importer, joint->node->place, "limits of ball joints",

@@ -22,12 +22,41 @@ int mj_find_tendon(const mj_reader *reader, const char *name) {
 
 /* --- reading ---------------------------------------------------------------------------------------- */
 
-static double site_distance(const mj_reader *reader, int a, int b) {
-    const mj_site *s = MJ_SITE(reader, a), *t = MJ_SITE(reader, b);
-    double p[3], q[3], d[3];
-    lw_pose_point(MJ_BODY(reader, s->body)->world.R, MJ_BODY(reader, s->body)->world.p, s->pose.p, p);
-    lw_pose_point(MJ_BODY(reader, t->body)->world.R, MJ_BODY(reader, t->body)->world.p, t->pose.p, q);
-    lw_v3_sub(q, p, d);
+/* Where a body is when its joints and those that carry it are at their springref; balls and free bodies as
+ * drawn. */
+static lw_pose relaxed_pose(const mj_reader *reader, int index) {
+    if (index == 0) return lw_pose_none();
+    const mj_body *body = MJ_BODY(reader, index);
+    const lw_pose outer = relaxed_pose(reader, body->parent);
+    lw_pose pose = lw_pose_in(&outer, &body->local);
+    for (int k = 0; k < body->joint_count; k++) {
+        const mj_joint *joint = MJ_JOINT(reader, body->first_joint + k);
+        const double by = joint->springref - joint->ref;
+        lw_pose step = lw_pose_none();
+        if (joint->type > MJ_SLIDE || by == 0) continue;
+        if (joint->type == MJ_SLIDE)
+            lw_v3_axpy(by, joint->axis, step.p);
+        else { /* about an axis through a point, which stays */
+            double turned[3];
+            lw_rot_axis(joint->axis, by, step.R);
+            lw_m3_mul_v(step.R, joint->pos, turned);
+            lw_v3_sub(joint->pos, turned, step.p);
+        }
+        pose = lw_pose_in(&pose, &step);
+    }
+    return pose;
+}
+
+/* As drawn, or with joints at their springref. */
+static double site_distance(const mj_reader *reader, int a, int b, bool relaxed) {
+    const int sites[2] = {a, b};
+    double p[2][3], d[3];
+    for (int k = 0; k < 2; k++) {
+        const mj_site *site = MJ_SITE(reader, sites[k]);
+        const lw_pose pose = relaxed ? relaxed_pose(reader, site->body) : MJ_BODY(reader, site->body)->world;
+        lw_pose_point(pose.R, pose.p, site->pose.p, p[k]);
+    }
+    lw_v3_sub(p[1], p[0], d);
     return lw_v3_norm(d);
 }
 
@@ -98,27 +127,21 @@ static void read_tendon(mj_reader *reader, const lw_xml *node) {
     (void)mj_numbers(reader, &element, "stiffness", 1, 3, tendon.stiffness);
     (void)mj_numbers(reader, &element, "damping", 1, 3, tendon.damping);
     read_path(reader, node, &tendon);
-    bool bent = false;
     double rest = 0;
     for (int k = 0; k < tendon.count; k++) {
         if (!tendon.spatial) {
             const mj_joint *joint = MJ_JOINT(reader, tendon.items[k]);
             tendon.length0 += tendon.coef[k] * joint->ref;
             rest += tendon.coef[k] * joint->springref;
-        } else if (k > 0)
-            tendon.length0 += site_distance(reader, tendon.items[k - 1], tendon.items[k]);
+        } else if (k > 0) {
+            tendon.length0 += site_distance(reader, tendon.items[k - 1], tendon.items[k], false);
+            rest += site_distance(reader, tendon.items[k - 1], tendon.items[k], true);
+        }
     }
-    for (int k = 0; k < reader->joints.count; k++)
-        bent |= MJ_JOINT(reader, k)->springref != MJ_JOINT(reader, k)->ref;
-    if (tendon.spatial) rest = tendon.length0;
     const int given = mj_numbers(reader, &element, "springlength", 1, 2, tendon.springlength);
     if (given == 1) tendon.springlength[1] = tendon.springlength[0];
-    if (given == 0 || tendon.springlength[0] < 0) {
+    if (given == 0 || (tendon.springlength[0] == -1 && tendon.springlength[1] == -1))
         tendon.springlength[0] = tendon.springlength[1] = rest;
-        if (tendon.spatial && bent && tendon.stiffness[0] != 0)
-            mj_error(reader, node, NULL, "give springlength",
-                     "its rest length is that where joints are at their springref, which is not computed");
-    }
     if (mj_numbers(reader, &element, "range", 2, 2, range) == 2 && (range[0] != 0 || range[1] != 0))
         lw_import_note_of(reader->importer, node->place, "ranges of tendons", "left out: nothing stops them");
     if (mj_number(reader, &element, "frictionloss", &more) && more > 0)
@@ -153,7 +176,8 @@ const char *mj_tendon_text(mj_reader *reader, const mj_tendon *tendon, bool rate
         if (tendon->spatial) {
             if (k == 0 || (rate && is_rigid(reader, tendon, k))) continue;
             if (is_rigid(reader, tendon, k))
-                term = mj_digits(reader, site_distance(reader, tendon->items[k - 1], tendon->items[k]));
+                term =
+                    mj_digits(reader, site_distance(reader, tendon->items[k - 1], tendon->items[k], false));
             else
                 term = lw_import_print(importer, "distance('%s', '%s')%s",
                                        MJ_SITE(reader, tendon->items[k - 1])->spec_name,

@@ -39,7 +39,7 @@ static const struct {
     {"geom", POSE SOFT "adhesion castshadow class conaffinity condim contype density fluidcoef fluidshape "
                        "friction fromto gap group hfield mass material mesh name priority rgba shellinertia "
                        "size solmix surfacevel type user "},
-    {"site", POSE "class group material name rgba size type user "},
+    {"site", POSE "class fromto group material name rgba size type user "},
     {"fixed", TENDON},
     {"spatial", TENDON},
     {"connect", SOFT "active anchor body1 body2 class name site1 site2 "},

@@ -438,6 +438,24 @@ static void read_rest(lw_urdf *urdf) {
     }
 }
 
+/* Some files, and Drake, take a link "world" as given: where a joint has it as its parent and the file does
+ * not hold it, it is there. */
+static void add_world(lw_urdf *urdf) {
+    lw_importer *importer = urdf->importer;
+    if (lw_results_table_find(&urdf->link_names, "world")) return;
+    for (const lw_xml *e = lw_xml_child(urdf->root, "joint"); e; e = lw_xml_next(e)) {
+        const lw_xml *parent = lw_xml_child(e, "parent");
+        const char *link = lw_xml_get(parent, "link");
+        if (!link || strcmp(link, "world") != 0) continue;
+        if (!enter(urdf, &urdf->link_names, parent, link, urdf->link_count)) return;
+        urdf->links[urdf->link_count++] = (lw_urdf_link){
+            .name = link, .element = parent, .parent = -1, .on = -1, .object = "link \"world\""};
+        lw_import_warning(importer, lw_xml_place(parent, "link"), NULL, "give <link name=\"world\"/>",
+                          "there is no link \"world\"; the ground is taken for it");
+        return;
+    }
+}
+
 void lw_import_urdf(lw_importer *importer) {
     lw_urdf urdf = {.importer = importer};
     urdf.root = lw_xml_parse(importer, importer->text, importer->length, importer->file);
@@ -448,8 +466,8 @@ void lw_import_urdf(lw_importer *importer) {
                           "the robot has no name");
     importer->spec = lw_spec_create(name && name[0] ? name : "robot");
     for (const lw_xml *e = lw_xml_child(urdf.root, "link"); e; e = lw_xml_next(e)) urdf.link_count++;
-    urdf.links = LW_NEW(importer->arena, lw_urdf_link, urdf.link_count + 1);
-    int *order = LW_NEW(importer->arena, int, urdf.link_count + 1);
+    urdf.links = LW_NEW(importer->arena, lw_urdf_link, urdf.link_count + 2); /* and perhaps the world */
+    int *order = LW_NEW(importer->arena, int, urdf.link_count + 2);
     if (!importer->spec || !urdf.links || !order) {
         importer->out_of_memory = true;
         return;
@@ -465,6 +483,7 @@ void lw_import_urdf(lw_importer *importer) {
                            .on = -1,
                            .object = lw_import_print(importer, "link \"%.80s\"", own)};
     }
+    if (urdf.link_count > 0) add_world(&urdf);
     if (urdf.link_count == 0 && importer->faults == 0)
         lw_import_fault(importer, urdf.root->place, NULL, "give at least <link name=\"base\"/>",
                         "the robot has no links");

@@ -117,9 +117,11 @@ void lw_urdf_read_links(lw_urdf *urdf) {
         for (const lw_xml *part = link->element->first; part; part = part->next) {
             bool is_known = false;
             for (int n = 0; known[n]; n++) is_known = is_known || lw_xml_is(part, known[n]);
-            if (lw_xml_is(part, "visual"))
+            if (lw_xml_is(part, "visual")) {
+                urdf->importer->drawing = true;
                 read_visual(urdf, link, part);
-            else if (lw_xml_is(part, "collision"))
+                urdf->importer->drawing = false;
+            } else if (lw_xml_is(part, "collision"))
                 lw_import_note_of(urdf->importer, part->place, "collision shapes",
                                   "nothing touches: bodies pass through each other and through the ground");
             else if (!is_known)
