@@ -12,9 +12,9 @@ extern "C" {
  * the shared library is liblinkwork.so.MAJOR.MINOR, and CMake's package is compatible within a minor
  * version. */
 #define LW_VERSION_MAJOR 0
-#define LW_VERSION_MINOR 1
+#define LW_VERSION_MINOR 2
 #define LW_VERSION_PATCH 0
-#define LW_VERSION "0.1.0"
+#define LW_VERSION "0.2.0"
 
 /* The version of the library that is linked, to be compared with LW_VERSION. */
 LW_API const char *lw_version(void);

@@ -5,9 +5,9 @@
  * conditions of all elements stand one behind the other, those of element k from place of_force[k] on; within
  * an applied force they follow its six components; of a contact there is one for each of its probes. Behind
  * them come those of signals, defaults of inputs and rates of user states on which the motion depends, those
- * of entry k of the vector of values from of_value[k] on. Those of events, which the motion does not know, are
- * apart from them: a tick such as `mod(q, 0.01) < 0.001` is seen to happen only where its operands are looked
- * at, for its own value is as silent between two ticks as beside them.
+ * of entry k of the vector of values from of_value[k] on. Those of events, which the motion does not know,
+ * are apart from them: a tick such as `mod(q, 0.01) < 0.001` is seen to happen only where its operands are
+ * looked at, for its own value is as silent between two ticks as beside them.
  *
  * Source   docs/theory/events.md, (1).
  * Cost     look: O(elements with conditions); no allocation.
