@@ -50,6 +50,7 @@ typedef struct conserving {
 /* Relative to h: a remainder before t_stop that is not worth a step. */
 static const double remainder_of_step = 1e-9;
 static const double instant = 1e-6; /* of a step: shorter parts of it are nothing */
+static const double small_part = 1e-4;
 enum { MOST = 20 };
 static const double safety = 0.9, smallest_factor = 0.2, largest_factor = 4;
 
@@ -201,7 +202,10 @@ static lw_status adaptive_step(conserving *run, double t_stop, double *end, lw_e
         else if (wrong == 0)
             factor = largest_factor;
         run->h = fmin(run->longest, factor * h);
-        if (wrong <= 1 && !divide(run, h, next)) {
+        /* Of a small part of a step that was accurate enough, the difference is rounding: in loops that of
+         * Newton's method, over h. */
+        const bool rounding = run->switches > 0 && h < small_part * run->usual && !status && isfinite(wrong);
+        if ((wrong <= 1 || rounding) && !divide(run, h, next)) {
             *end = next;
             return LW_OK;
         }

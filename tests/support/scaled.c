@@ -112,6 +112,14 @@ static void scale_force(scaled *s, lw_spec *spec, lw_force_spec *f) {
     f->drive = expression(s, f->drive, force, unit);
     f->limit *= force;
     f->viscous *= force / unit, f->coulomb *= force, f->smoothing *= unit;
+    for (int side = 0; side < 2; side++) {
+        lw_contact_figure *figure = &f->contact.on[side];
+        times(l, figure->size, 3);
+        figure->radius *= l, figure->length *= l;
+    }
+    /* k e^p (1 + a edot) is a force m l for a depth l. */
+    f->contact.stiffness *= m * pow(l, 1 - f->contact.exponent);
+    f->contact.damping /= l, f->contact.smoothing *= l;
 }
 
 static void scale_constraint(scaled *s, lw_spec *spec, lw_constraint_spec *c) {

@@ -846,6 +846,7 @@ static bool misuse(int number_of_case) {
         ARGUMENT(lw_export_fmu(NULL, "x.fmu", NULL, &error))
         ARGUMENT(lw_export_fmu(spec, NULL, NULL, &error))
         MISUSE(QUIET(lw_fmu_defaults(NULL)))
+        MISUSE(lw_fmu_platforms(NULL) != NULL)
         MISUSE(lw_fmu_check(NULL, NULL) == LW_ERROR_ARGUMENT)
         MISUSE(lw_fmu_check("x.fmu", NULL) == LW_ERROR_ARGUMENT)
         ARGUMENT(lw_export_urdf(NULL, "x.urdf", NULL, &error))
