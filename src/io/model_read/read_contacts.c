@@ -2,6 +2,7 @@
  */
 #include "io/model_read/reader.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const surfaces[] = {"plane", "sphere", "cylinder", "box", NULL};
@@ -71,6 +72,23 @@ static int read_side(lw_reader *reader, const lw_yaml *entry, bool surface, lw_c
     return number;
 }
 
+/* A number that measures kg m^length s^time or, with mass 0, the same without the mass; `unit` says it so. */
+static void read_measured(lw_reader *reader, const lw_yaml *map, const char *key, lw_meaning wanted,
+                          const char *unit, double *value) {
+    const lw_yaml *node = lw_yaml_get(map, key);
+    lw_expression_names names = lw_reader_names(reader);
+    lw_meaning found;
+    double number;
+    if (!lw_reader_key_number(reader, map, key, LW_ANY_QUANTITY, value) || node->kind != LW_YAML_TEXT) return;
+    names.table_count = 0;
+    if (!lw_number_meaning(node->text, &names, &number, &found, NULL) || !lw_meaning_is_known(&found) ||
+        lw_meaning_same(&found, &wanted))
+        return;
+    char remedy[80];
+    snprintf(remedy, sizeof remedy, "give it in %s, or as a number without a unit", unit);
+    lw_reader_fault(reader, node->place, remedy, "%s \"%.40s\" measures something else", key, node->text);
+}
+
 bool lw_read_contact(lw_reader *reader, const lw_yaml *entry, lw_force_spec *force) {
     lw_contact_spec *contact = &force->contact;
     bool good = lw_reader_between(reader, entry, force->bodies);
@@ -83,13 +101,15 @@ bool lw_read_contact(lw_reader *reader, const lw_yaml *entry, lw_force_spec *for
     contact->exponent = 1.5;
     contact->smoothing = 1e-3;
     lw_reader_key_number(reader, entry, "exponent", LW_ANY_QUANTITY, &contact->exponent);
-    const lw_yaml *stiffness = lw_reader_need(
-        reader, entry, "stiffness", "give the normal force at a depth of 1 m, N/m^exponent, e.g. 1e6");
-    if (stiffness)
-        lw_reader_number(reader, stiffness, "stiffness",
-                         contact->exponent == 1 ? LW_STIFFNESS : LW_ANY_QUANTITY, &contact->stiffness);
-    lw_reader_key_number(reader, entry, "damping", LW_ANY_QUANTITY, &contact->damping);
-    lw_reader_key_number(reader, entry, "friction", LW_ANY_QUANTITY, &contact->friction);
+    char unit[32];
+    snprintf(unit, sizeof unit, contact->exponent == 1 ? "N/m" : "N/m^%g", contact->exponent);
+    const lw_meaning stiffness = {.mass = 1, .length = 1 - contact->exponent, .time = -2},
+                     damping = {.length = -1, .time = 1};
+    if (lw_reader_need(reader, entry, "stiffness",
+                       "give the normal force at a depth of 1 m, N/m^exponent, e.g. 1e6"))
+        read_measured(reader, entry, "stiffness", stiffness, unit, &contact->stiffness);
+    read_measured(reader, entry, "damping", damping, "s/m", &contact->damping);
+    lw_reader_key_number(reader, entry, "friction", LW_PLAIN_NUMBER, &contact->friction);
     lw_reader_key_number(reader, entry, "smoothing", LW_SPEED, &contact->smoothing);
     return good;
 }
