@@ -170,10 +170,12 @@ static void print_table(const lw_model *model, const lw_run_options *run, const 
     for (int k = 0; k < count; k++)
         if (results[k].reference) reference = results[k].method, states = results[k].states;
     cli_shown name;
-    printf("%s: %d bodies, %d speeds, %d loops, %d constraints; reference %s, %d state%s\n",
-           cli_show(lw_model_name(model), &name), lw_model_body_count(model), lw_model_v_size(model),
-           lw_model_loop_count(model), lw_model_constraint_count(model), reference, states,
-           states == 1 ? "" : "s");
+    const int bodies = lw_model_body_count(model), speeds = lw_model_v_size(model),
+              loops = lw_model_loop_count(model), constraints = lw_model_constraint_count(model);
+    printf("%s: %d bod%s, %d speed%s, %d loop%s, %d constraint%s; reference %s, %d state%s\n",
+           cli_show(lw_model_name(model), &name), bodies, bodies == 1 ? "y" : "ies", speeds,
+           speeds == 1 ? "" : "s", loops, loops == 1 ? "" : "s", constraints, constraints == 1 ? "" : "s",
+           reference, states, states == 1 ? "" : "s");
     printf("\n  %-20s %12s %9s %9s %10s\n", "method", "time of a", "accel.", "reaction", "condition");
     printf("  %-20s %12s %9s %9s %10s\n", "", "call", "diff.", "diff.", "number");
     for (int k = 0; k < count; k++) {
