@@ -16,8 +16,7 @@
  * A whole step and its halves may look past a force that switches in their last quarter, so that their
  * difference is no measure of it. With a tolerance, a step in which a condition changes its outcome is
  * divided, until the part in which it happens is `tolerance` of what the step was; what is left of the jump
- * is as small, or until rounding forbids. A condition that switches to and fro without end is not looked for
- * any more after MOST times.
+ * is as small. A condition that switches to and fro without end is not looked for any more after MOST times.
  *
  * Nothing is projected after a step: the scheme is where it wants to be. A state between the ends of a step
  * is that of a shorter step from its begin, so it conserves what the others do.
@@ -42,7 +41,6 @@ typedef struct conserving {
     double begin, end;                     /* the last step taken; both t_start before the first */
     double *y_begin, *y_end, *rate, *middle, *whole, *work;
     double switches, usual; /* before when a condition switches, else 0; the step in which that was found */
-    double least, before;   /* shorter parts of that step are rounding; the error before */
     double crossed;         /* the last instant of that kind */
     int repeated;           /* how many have followed each other at one instant; then none is looked for */
     long grid;              /* fixed steps that have ended where they should, since the start */
@@ -163,9 +161,8 @@ static bool switches(const conserving *run, double h, double next) {
 static bool divide(conserving *run, double h, double next) {
     const bool found = switches(run, h, next);
     if (!found && !(run->switches > 0)) return false;
-    if (!(run->switches > 0)) run->usual = h, run->least = 0;
-    const double shortest =
-        fmax(fmax(run->tolerance * run->usual, run->least), 64 * DBL_EPSILON * fabs(run->begin));
+    if (!(run->switches > 0)) run->usual = h;
+    const double shortest = fmax(run->tolerance * run->usual, 64 * DBL_EPSILON * fabs(run->begin));
     if (found && h > shortest) {
         run->switches = h;
         run->h = 0.5 * h;
@@ -205,16 +202,10 @@ static lw_status adaptive_step(conserving *run, double t_stop, double *end, lw_e
         else if (wrong == 0)
             factor = largest_factor;
         run->h = fmin(run->longest, factor * h);
-        /* Of a small part of a step that was accurate enough, a difference that grows is rounding, in loops
-         * that of Newton's method over h: the step is not divided as far. */
-        const bool rounding = run->switches > 0 && run->least == 0 && h < small_part * run->usual &&
-                              !status && wrong > 0.05 && wrong > 2 * run->before;
-        run->before = wrong;
-        if (rounding) {
-            run->least = run->h = 2 * h;
-            continue;
-        }
-        if (wrong <= 1 && !divide(run, h, next)) {
+        /* Of a small part of a step that was accurate enough, the difference is rounding: in loops that of
+         * Newton's method, over h. */
+        const bool rounding = run->switches > 0 && h < small_part * run->usual && !status && isfinite(wrong);
+        if ((wrong <= 1 || rounding) && !divide(run, h, next)) {
             *end = next;
             return LW_OK;
         }

@@ -24,7 +24,7 @@
 /* A cubic through both ends of a step of an explicit formula may be wrong by so much of what it varies by. */
 static const double close = 0.1;
 
-enum { LEVELS = 7, PER_STEP = 120, ROOM = 5 + 2 * LEVELS };
+enum { LEVELS = 7, PER_STEP = 120, ROOM = 5 + 3 * LEVELS };
 
 /* A point of a step: its time, and the watched roots there. */
 typedef struct point {
@@ -81,7 +81,44 @@ static double error_of(double a, double l, double m, double r, double b) {
     return fmax(fabs(l - at_l), fabs(r - at_r));
 }
 
+/* A root such as a distance may turn round within less than a panel, beside one of its points: parabolas on
+ * either side then see straight lines. Of the interval beside the least of five points it can be excluded if
+ * a line as steep as the steepest between them does not get to zero and back. */
+static bool may_dip(double one, double other, double span, double steepest) {
+    return one + other <= 1.01 * steepest * span;
+}
+
+/* The place of the least of the five values of a root beside which it may have been negative, or -1. */
+static int dips_beside(const point *const p[5], int k) {
+    double steepest = 0;
+    int least = 0;
+    for (int i = 0; i < 4; i++)
+        steepest = fmax(steepest, fabs(p[i + 1]->g[k] - p[i]->g[k]) / (p[i + 1]->t - p[i]->t));
+    for (int i = 1; i < 5; i++)
+        if (p[i]->g[k] < p[least]->g[k]) least = i;
+    bool dips = false;
+    for (int i = least > 0 ? least - 1 : 0; i < 4 && i <= least; i++)
+        dips |= may_dip(p[i]->g[k], p[i + 1]->g[k], p[i + 1]->t - p[i]->t, steepest);
+    return dips ? least : -1;
+}
+
 /* Searches the panel for the first point at which a root is not positive; what is at b is left to others. */
+static bool search(scan *s, int level, const point *a, const point *m, const point *b);
+
+/* Searches around one of five points; at an end, the half of the interval that is next to it. */
+static bool search_beside(scan *s, int level, const point *const p[5], int i) {
+    const bool inner = i > 0 && i < 4;
+    if (!inner && (level + 1 >= LEVELS || s->points + 3 > PER_STEP)) return false;
+    if (inner) return search(s, level + 1, p[i - 1], p[i], p[i + 1]);
+    const point *from = i ? p[3] : p[0], *to = i ? p[4] : p[1];
+    point middle;
+    double *room = s->event->samples + (size_t)(3 + 2 * LEVELS + level) * (size_t)s->count;
+    const double t = 0.5 * (from->t + to->t);
+    if (!(t > from->t && t < to->t) || !take(s, t, room, &middle)) return false;
+    if (is_bad(s, &middle)) return s->from = from->t, s->to = middle.t, true;
+    return search(s, level + 1, from, &middle, to);
+}
+
 static bool search(scan *s, int level, const point *a, const point *m, const point *b) {
     double *room = s->event->samples + (size_t)(3 + 2 * level) * (size_t)s->count;
     point l, r;
@@ -95,6 +132,11 @@ static bool search(scan *s, int level, const point *a, const point *m, const poi
     if (!take(s, 0.5 * (a->t + m->t), room, &l) || !take(s, 0.5 * (m->t + b->t), room + s->count, &r))
         return false;
     const point *const order[] = {a, &l, m, &r, b};
+    bool beside[5] = {false};
+    for (int k = 0; k < s->count; k++) {
+        const int least = s->event->ignored[k] ? -1 : dips_beside(order, k);
+        if (least >= 0) beside[least] = true;
+    }
     for (int half = 0; half < 2; half++) {
         const point *const *p = order + 2 * half;
         bool clear = true;
@@ -107,6 +149,8 @@ static bool search(scan *s, int level, const point *a, const point *m, const poi
         if (!clear && search(s, level + 1, p[0], p[1], p[2])) return true;
         if (half == 0 && is_bad(s, m)) return s->from = l.t, s->to = m->t, true;
     }
+    for (int i = 0; i < 5; i++)
+        if (beside[i] && search_beside(s, level, order, i)) return true;
     return false;
 }
 

@@ -187,6 +187,13 @@ bool lw_simulation_switched(lw_simulation *s, double t, const double *y, double 
     look(s, t, &(lw_look){.outcomes = w->before});
     lw_simulation_take(s, next, z, w->needs_poses);
     look(s, next, &(lw_look){.outcomes = w->outcomes});
+    /* A kink of a law that has a potential: its mean over the step follows from the potential's ends. */
+    for (int k = 0; k < s->model->force_count; k++) {
+        const lw_function *law = s->model->forces[k].law;
+        if (w->of[k] < 0 || !law || !s->model->forces[k].law_is_potential || lw_function_jumps(law)) continue;
+        for (int c = lw_function_conditions(law) - 1; c >= 0; c--)
+            w->outcomes[w->of[k] + c] = w->before[w->of[k] + c];
+    }
     for (int c = 0; c < w->count; c++)
         if (w->before[c] != w->outcomes[c] && !(isnan(w->before[c]) && isnan(w->outcomes[c]))) return true;
     return false;

@@ -63,6 +63,7 @@ lw_balance *lw_balance_create(const lw_model *model) {
         b->a = LW_NEW(arena, double, 6 * n);
         b->V = LW_NEW(arena, double, 6 * n);
         b->digits = LW_NEW(arena, double, 2 * n);
+        b->scales = LW_NEW(arena, double, n);
         b->sums = LW_NEW(arena, lw_term_sum, n);
         b->gross = LW_NEW(arena, double, model->nv + 1);
         b->given_gross = LW_NEW(arena, double, model->nv + 1);

@@ -79,13 +79,13 @@ double lw_balance_effort(const lw_balance *balance);
 
 /* After a check: does a joint transmit forces whose last digits exceed 1e-8 of those that move the body it
  * carries, a body with inertia? Then `shaken` receives the joint forces tau with changes of some last digits
- * of what each joint transmits, and `scale` the accelerations (rad/s^2, or lengths of the mechanism per s^2)
- * that applied forces cause. Accelerations that change noticeably with the shaken forces are rounding (8). */
-bool lw_balance_shake(const lw_balance *balance, const lw_balance_state *state, double *shaken,
-                      double *scale);
+ * of what each joint transmits. Accelerations that change noticeably with the shaken forces are rounding
+ * (8). */
+bool lw_balance_shake(const lw_balance *balance, const lw_balance_state *state, double *shaken);
 /* The speed whose acceleration differs between two answers by more than 1e-3 of itself, 1e-7 of
- * those of all joints on the path to it and 1e-12 of scale, or -1. */
-int lw_balance_uncertain(const lw_balance *balance, const double *vdot, const double *other, double scale);
+ * those of all joints on the path to it, and moves the body by more than 1e-9 of what applied forces cause in
+ * its mechanism, or -1. */
+int lw_balance_uncertain(const lw_balance *balance, const double *vdot, const double *other);
 
 /* LW_OK if the amount is at most `enough`; otherwise LW_ERROR_SINGULAR with the object, the amount and the
  * method's name. */

@@ -22,8 +22,9 @@ static const double certain = 1e-3;
 /* Relative to the accelerations of the joints on the path to the body, of which its own may be what is
  * left. */
 static const double unnoticed = 1e-7;
-/* Relative to the accelerations that own forces and speeds give bodies anywhere: where all of these balance,
- * as in a chain that hangs at rest, accelerations are nothing but rounding, and rightly so. */
+/* Relative to the accelerations that own forces and speeds give the bodies of the same mechanism: where all
+ * of these balance, as in a chain that hangs at rest, accelerations are nothing but rounding, and rightly
+ * so. */
 static const double negligible = 1e-9;
 
 /* The wrench (torque, force) that the joint of body i transmits, about the origin of the body's internal
@@ -34,11 +35,31 @@ static void transmitted_by_joint(const lw_balance *b, int i, const double *react
     size[0] = lw_v3_norm(reaction + 3) + b->sums[i].arm * size[1];
 }
 
-bool lw_balance_shake(const lw_balance *b, const lw_balance_state *s, double *shaken, double *scale) {
+/* Spreads the scales of bodies over the mechanism to which they belong: to the first body on the ground, over
+ * loops, and back. */
+static void spread_scales(const lw_balance *b) {
+    const lw_model *model = b->model;
+    double *scales = b->scales;
+    for (bool again = true; again;) {
+        again = false;
+        for (int i = model->body_count; i >= 1; i--)
+            if (model->links[i].parent > 0)
+                scales[model->links[i].parent] = fmax(scales[model->links[i].parent], scales[i]);
+        for (int i = 1; i <= model->body_count; i++)
+            if (model->links[i].parent > 0) scales[i] = scales[model->links[i].parent];
+        for (int k = 0; k < model->closure_count; k++) {
+            const int *ends = model->joints[model->closures[k]].info.bodies;
+            if (ends[0] == 0 || ends[1] == 0 || scales[ends[0]] == scales[ends[1]]) continue;
+            scales[ends[0]] = scales[ends[1]] = fmax(scales[ends[0]], scales[ends[1]]);
+            again = true;
+        }
+    }
+}
+
+bool lw_balance_shake(const lw_balance *b, const lw_balance_state *s, double *shaken) {
     const lw_model *model = b->model;
     bool strained = false;
     double sign = 1;
-    *scale = 0;
     for (int k = 0; k < model->nv; k++) shaken[k] = s->tau ? s->tau[k] : 0;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
@@ -49,8 +70,10 @@ bool lw_balance_shake(const lw_balance *b, const lw_balance_state *s, double *sh
         double acting[2] = {m->own[0] + m->swirl[0], m->own[1] + m->swirl[1]};
         for (int k = 0; k < link->joint.nv; k++)
             acting[lw_joint_speed_turns(link->joint.type, k) ? 0 : 1] += b->gross[link->v + k];
-        if (moment > 0) *scale = fmax(*scale, acting[0] / moment);
-        if (link->inertia.mass > 0) *scale = fmax(*scale, acting[1] / (link->inertia.mass * b->extent));
+        /* m/s^2; of a torque, what it gives the body's material in the mean */
+        b->scales[i] = link->inertia.mass > 0 ? acting[1] / link->inertia.mass : 0;
+        if (moment > 0 && link->inertia.mass > 0)
+            b->scales[i] = fmax(b->scales[i], acting[0] / sqrt(moment * link->inertia.mass));
         for (int k = 0; k < link->joint.nv; k++, sign = -sign) {
             const double *S = b->data->S + 6 * (link->v + k), turn = lw_v3_norm(S), slide = lw_v3_norm(S + 3);
             const double digits = last_digit * (turn * size[0] + slide * size[1]);
@@ -60,25 +83,31 @@ bool lw_balance_shake(const lw_balance *b, const lw_balance_state *s, double *sh
             if (link->inertia.mass > 0 || moment > 0) strained |= digits > noticeable * own;
         }
     }
+    if (strained) spread_scales(b);
     return strained;
 }
 
-int lw_balance_uncertain(const lw_balance *b, const double *vdot, const double *other, double scale) {
+int lw_balance_uncertain(const lw_balance *b, const double *vdot, const double *other) {
     const lw_model *model = b->model;
     for (int i = 1; i <= model->body_count; i++) {
         const lw_link *link = &model->links[i];
         const lw_rigid_inertia *I = &link->inertia;
-        double size[2] = {0}, change[2] = {0};
+        double size[2] = {0}, change[2] = {0}, moves[2] = {0};
         if (!(I->mass > 0)) continue; /* Its accelerations follow from others, or from rates of forces. */
         for (int k = 0; k < link->joint.nv; k++) {
             const int turns = lw_joint_speed_turns(link->joint.type, k);
             size[turns] += vdot[link->v + k] * vdot[link->v + k];
-            change[turns] = fmax(change[turns], fabs(other[link->v + k] - vdot[link->v + k]));
+            const double by = fabs(other[link->v + k] - vdot[link->v + k]);
+            const double *S = b->data->S + 6 * (link->v + k);
+            double IS[6]; /* by times the mean speed of the body's material at a unit speed */
+            lw_rigid_mul(I, S, IS);
+            change[turns] = fmax(change[turns], by);
+            moves[turns] = fmax(moves[turns], by * sqrt(fmax(lw_v6_dot(S, IS), 0) / I->mass));
         }
         for (int turns = 0; turns < 2; turns++) {
             const double along = b->digits[2 * i + (turns ? 0 : 1)] / DBL_EPSILON;
-            if (change[turns] > certain * sqrt(size[turns]) + unnoticed * along +
-                                    negligible * scale * (turns ? 1 : b->extent))
+            if (change[turns] > certain * sqrt(size[turns]) + unnoticed * along &&
+                moves[turns] > negligible * b->scales[i])
                 return link->v;
         }
     }

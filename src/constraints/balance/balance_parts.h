@@ -36,7 +36,10 @@ struct lw_balance {
     double *V;     /* 6 per body: the velocities in the rows. */
     /* 2 per body, 0 .. n: the error of A, angular and linear, due to rounding of joint accelerations. */
     double *digits;
-    double *slack;     /* per row: H'V - rate */
+    double *slack; /* per row: H'V - rate */
+    /* Per body: the accelerations (as lw_balance_shake has them) that applied forces cause anywhere in the
+     * mechanism of which it is part: what hangs on the ground at the same body, and what loops join to it. */
+    double *scales;
     lw_term_sum *sums; /* per body, 0 .. n */
     double *parts;     /* 2 per element: the magnitudes of its parts, torque and force. */
     /* Per speed: the magnitudes of all parts of the joint's elements, which may cancel each other. */

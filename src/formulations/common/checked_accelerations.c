@@ -66,14 +66,13 @@ static double enough_for(const lw_checked *c, const lw_formulation *formulation)
 static lw_status be_certain(lw_checked *c, lw_method *method, const lw_balance_state *state,
                             lw_error *error) {
     const lw_model *model = c->model;
-    double scale;
-    if (!lw_balance_shake(c->balance, state, c->shaken, &scale)) return LW_OK;
+    if (!lw_balance_shake(c->balance, state, c->shaken)) return LW_OK;
     lw_status status = method->formulation->accelerations(method, state->t, state->q, state->v, c->shaken,
                                                           c->other, NULL, NULL, error);
     /* Any joint force turns an idle spin (model/idle_spins.c), and is refused for it; (8) says nothing
      * then. */
     if (status != LW_OK && model->idle_count) return LW_OK;
-    int speed = status == LW_OK ? lw_balance_uncertain(c->balance, state->vdot, c->other, scale) : -1;
+    int speed = status == LW_OK ? lw_balance_uncertain(c->balance, state->vdot, c->other) : -1;
     if (speed < 0) return status;
     int body = 1;
     while (speed >= model->links[body].v + model->links[body].joint.nv) body++;
